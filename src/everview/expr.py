@@ -125,6 +125,12 @@ def bounded(precision: int, scale: int) -> Type:
     return decimal(MAX_PRECISION, max(MAX_PRECISION - digits, min(scale, 6)))
 
 
+def _widest(precision: int, scale: int) -> Type:
+    """As `bounded`, where all digits before the point must stay: the scale gives way, to 0."""
+    over = max(0, precision - MAX_PRECISION)
+    return decimal(min(precision, MAX_PRECISION), max(0, scale - over))
+
+
 def as_decimal(t: Type) -> Type:
     """The smallest decimal type that holds every value of an exact type."""
     return t if t.is_decimal else decimal(t.digits, 0)
@@ -144,7 +150,7 @@ def common(types: tuple[Type, ...]) -> Type:
             else:
                 a, b = as_decimal(first), as_decimal(t)
                 scale = max(a.exact_scale, b.exact_scale)
-                first = bounded(max(a.digits, b.digits) + scale, scale)
+                first = _widest(max(a.digits, b.digits) + scale, scale)
         elif {first.name, t.name} <= {"DATE", "TIMESTAMP", "TIMESTAMP_NTZ"}:
             first = first if t.name == "DATE" else t
         else:
@@ -251,5 +257,6 @@ def aggregate_type(name: str, argument: Type | None) -> Type:
         return DOUBLE
     if argument.is_decimal:
         p, s = argument.precision or 0, argument.exact_scale
-        return bounded(p + 10, s) if name == "sum" else bounded(p + 4, s + 4)
+        more, finer = (10, 0) if name == "sum" else (4, 4)
+        return decimal(min(p + more, MAX_PRECISION), min(s + finer, MAX_PRECISION))
     return BIGINT if name == "sum" else DOUBLE

@@ -6,7 +6,7 @@
                read(range)                   in a task: Arrow batches of parsed changes
 
 Offsets are JSON dictionaries that Spark commits; from two offsets the ranges between them are
-always the same, so a replayed epoch reads the same rows. Implementers: one file each in this folder.
+always the same, so a replayed epoch reads the same rows. Implementers: one file each here.
 
 Not here: rows of an arbitrary streaming DataFrame (spark/rows), routing (dataflow/pack).
 """

@@ -1,0 +1,1 @@
+"""A plan as stages and routes, and what runs them wherever they are hosted."""

@@ -1,0 +1,102 @@
+"""Row by row: filters and projections over columns. Linear, so they keep no state.
+
+Not here: filters and projections of one relation before it is routed (dataflow/pack uses these too).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from everview.delta.delta import Delta, merge
+from everview.delta.evaluate import evaluate, matches
+from everview.delta.vector import Array, Vector
+from everview.expr import Expr
+from everview.plan.node import Named
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """The rows for which the predicate is TRUE."""
+
+    predicate: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Make:
+    """Other columns, from those that are there."""
+
+    columns: tuple[Named, ...]
+
+
+Step = Keep | Make
+
+
+def apply(steps: tuple[Step, ...], delta: Delta) -> Delta:
+    """The delta after the steps."""
+    for step in steps:
+        if isinstance(step, Keep):
+            passes = matches(step.predicate, delta.columns, len(delta))
+            if not passes.all():
+                delta = delta.take(passes)
+        else:
+            delta = Delta(made(step, delta.columns, len(delta)), delta.weight, delta.instant)
+    return delta
+
+
+def made(step: Make, columns: Mapping[str, Vector], rows: int) -> dict[str, Vector]:
+    return {n.name: evaluate(n.value, columns, rows) for n in step.columns}
+
+
+def difference(
+    steps: tuple[Step, ...],
+    old: dict[str, Vector], was: Array, new: dict[str, Vector], now: Array,
+) -> Delta:  # fmt: skip
+    """Aligned old and new rows -> their change after the steps: -1 old, +1 new, nothing if equal."""
+    columns, there = [old, new], [was, now]
+    for step in steps:
+        for side in (0, 1):
+            if isinstance(step, Keep):
+                there[side] = there[side] & _matching(step.predicate, columns[side], there[side])
+            else:
+                columns[side] = made(step, columns[side], len(there[side]))
+    changed = there[0] | there[1]
+    both = there[0] & there[1]
+    if both.any():
+        same = both.copy()
+        for name, v in columns[0].items():
+            same &= _equal(v, columns[1][name])
+        changed &= ~same
+    gone, come = np.flatnonzero(there[0] & changed), np.flatnonzero(there[1] & changed)
+    left = Delta({n: v.take(gone) for n, v in columns[0].items()}, np.full(len(gone), -1))
+    entered = Delta({n: v.take(come) for n, v in columns[1].items()}, np.ones(len(come), np.int64))
+    return merge([left, entered])
+
+
+def _matching(predicate: Expr, columns: dict[str, Vector], there: Array) -> Array:
+    """The predicate, asked only of rows that are there (others hold no meaning)."""
+    rows = np.flatnonzero(there)
+    out = np.zeros(len(there), np.bool_)
+    taken = {n: v.take(rows) for n, v in columns.items()}
+    out[rows] = matches(predicate, taken, len(rows))
+    return out
+
+
+def _equal(a: Vector, b: Vector) -> Array:
+    """Equal row by row; NULL equals NULL, NaN equals NaN."""
+    if a.type.is_text:
+        assert a.pool is not None
+        assert b.pool is not None
+        same = np.asarray(a.to_arrow().fill_null(a.pool[0]).to_numpy(zero_copy_only=False)) == (
+            np.asarray(b.to_arrow().fill_null(b.pool[0]).to_numpy(zero_copy_only=False))
+        )
+    else:
+        same = a.values == b.values
+        if a.type.is_float:
+            same = same | (np.isnan(a.values) & np.isnan(b.values))
+    ones = np.ones(len(a), np.bool_)
+    left = ones if a.valid is None else a.valid
+    right = ones if b.valid is None else b.valid
+    return np.asarray((left & right & same) | (~left & ~right), np.bool_)

@@ -1,0 +1,210 @@
+"""SQL text -> syntax trees, with sqlglot: Spark SQL, cut to a closed set of syntax.
+
+    text ──tokens──▶ statements (one per `;`) ──▶ Statement(tree, its place in the text)
+
+Functions are not sqlglot's business here: every `f(x)` stays an `Anonymous` node with the name the
+user wrote, so `sql/functions` alone decides what a name means. `Source` finds the place of a node.
+
+Not here: which trees are refused (sql/subset), what they mean (sql/select, sql/ddl).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ErrorLevel, ParseError, TokenError
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokens import Token, TokenType
+
+from everview.errors import Position, SqlError
+
+MAX_TEXT = 256 * 1024
+MAX_DEPTH = 64
+MAX_NODES = 20_000
+
+_KEPT_PARSERS = ("CAST", "TRY_CAST", "EXTRACT", "SUBSTRING", "SUBSTR", "TRIM")
+_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+
+
+class _Parser(SparkParser):
+    STRICT_CAST = True  # CAST and TRY_CAST stay apart
+    FUNCTIONS: Any = {}
+    FUNCTION_PARSERS: Any = {name: SparkParser.FUNCTION_PARSERS[name] for name in _KEPT_PARSERS}
+    NO_PAREN_FUNCTION_PARSERS: Any = {
+        name: SparkParser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("ANY", "CASE")
+    }
+
+    def _warn_unsupported(self) -> None:
+        """A statement sqlglot does not know becomes a Command, which is refused: no log line."""
+
+
+class Dialect(Spark):
+    """Spark SQL as Everview reads it."""
+
+    class Tokenizer(Spark.Tokenizer):
+        KEYWORDS: Any = {
+            **Spark.Tokenizer.KEYWORDS,
+            "BYTES": TokenType.BINARY,
+            "TIMESTAMP WITHOUT TIME ZONE": TokenType.TIMESTAMPNTZ,
+        }
+        STRING_ESCAPES: Any = ["'", '"', "\\"]  # 'it''s' is one text, as in Spark 4
+
+    Parser = _Parser
+
+
+_DIALECT = Dialect()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The whole text and the tokens of one statement: enough to point at any node of its tree."""
+
+    text: str
+    tokens: tuple[Token, ...] = ()
+
+    def at(self, start: int, end: int) -> Position:
+        """The place of the characters start..end (inclusive)."""
+        before = self.text[:start]
+        line = len(before.splitlines()) + (1 if not before or before[-1] in "\r\n" else 0)
+        column = start - max(before.rfind("\n"), before.rfind("\r")) - 1
+        width = max(1, end - start + 1)
+        rest = self.text[start : start + width].splitlines() or [""]
+        return Position(self.text, max(1, line), column + 1, max(1, len(rest[0])))
+
+    def position(self, node: exp.Expr, keyword: str = "") -> Position:
+        """Where `node` stands; with a keyword, the last such word at or before its first name."""
+        spans = [
+            (part.meta["start"], part.meta["end"])
+            for part in node.walk()
+            if part.meta and "start" in part.meta
+        ]
+        if spans and not keyword:
+            return self.at(*min(spans))
+        if keyword:
+            limit = min(spans)[0] if spans else len(self.text)
+            words = [t for t in self.tokens if t.text.upper().startswith(keyword)]
+            found = [t for t in words if t.start <= limit][-1:] if spans else words[:1]
+            if found:
+                return self.at(found[0].start, found[0].end)
+            if spans:
+                return self.at(*min(spans))
+        return self.first()
+
+    def first(self) -> Position:
+        """Where the statement begins."""
+        if self.tokens:
+            return self.at(self.tokens[0].start, self.tokens[0].end)
+        return self.at(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement: its tree and where it came from."""
+
+    tree: exp.Expr
+    source: Source
+
+    def body(self) -> str:
+        """The text after the first top-level AS (of a CREATE VIEW); else the whole statement."""
+        tokens = self.source.tokens
+        start, depth = tokens[0].start, 0
+        for token, following in zip(tokens, tokens[1:], strict=False):
+            depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+            if depth == 0 and token.token_type == TokenType.ALIAS:
+                start = following.start
+                break
+        return self.source.text[start : tokens[-1].end + 1]
+
+
+def parse(text: str) -> list[Statement]:
+    """The statements of a script, in order; SqlError with a place for text that cannot be read."""
+    if len(text) > MAX_TEXT:
+        raise SqlError(
+            "TOO_LARGE",
+            f"the text has {len(text)} characters, the limit is {MAX_TEXT}",
+            fix="split it into several scripts",
+        )
+    try:
+        tokens = _DIALECT.tokenize(text)
+    except TokenError as e:
+        raise SqlError(
+            "SYNTAX",
+            "the text cannot be cut into words: a quote or comment is not closed",
+            fix="close it",
+            position=Source(text).at(*[max(0, len(text.rstrip()) - 1)] * 2),
+        ) from e
+    except Exception as e:  # a bug of the tokenizer is still the text's problem
+        raise SqlError("SYNTAX", f"the text cannot be read ({type(e).__name__})") from None
+    return [_statement(text, group) for group in _split(tokens)]
+
+
+def _split(tokens: list[Token]) -> list[tuple[Token, ...]]:
+    groups: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.token_type == TokenType.SEMICOLON:
+            groups.append([])
+        else:
+            groups[-1].append(token)
+    return [tuple(g) for g in groups if g]
+
+
+def _statement(text: str, tokens: tuple[Token, ...]) -> Statement:
+    source = Source(text, tokens)
+    _check_depth(source)
+    try:
+        trees = _DIALECT.parser(
+            error_level=ErrorLevel.IMMEDIATE, max_nodes=MAX_NODES
+        ).parse(list(tokens), text)
+    except ParseError as e:
+        raise _syntax_error(source, e) from None
+    except RecursionError:
+        raise too_deep(source.first()) from None
+    except Exception as e:  # a bug of the parser is still the text's problem
+        raise SqlError(
+            "SYNTAX", f"the statement cannot be read ({type(e).__name__})", position=source.first()
+        ) from None
+    if len(trees) != 1 or trees[0] is None:
+        raise SqlError("SYNTAX", "the statement cannot be read", position=source.first())
+    return Statement(trees[0], source)
+
+
+def _check_depth(source: Source) -> None:
+    depth = 0
+    for token in source.tokens:
+        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        if depth > MAX_DEPTH:
+            raise too_deep(source.at(token.start, token.end))
+
+
+def too_deep(position: Position | None) -> SqlError:
+    return SqlError(
+        "TOO_DEEP",
+        f"the statement is nested more than {MAX_DEPTH} levels deep",
+        fix="break it into several views",
+        position=position,
+    )
+
+
+def _syntax_error(source: Source, error: ParseError) -> SqlError:
+    detail = error.errors[0] if error.errors else {}
+    message = _plain(detail.get("description") or "the statement cannot be read")
+    highlight = detail.get("highlight") or ""
+    position = source.first()
+    for token in source.tokens:
+        if token.line == detail.get("line") and token.col == detail.get("col"):
+            position = source.at(token.start, token.end)
+    fix = f"look at or before {highlight!r}" if highlight else "look at the end of the statement"
+    return SqlError("SYNTAX", message, fix=fix, position=position)
+
+
+def _plain(message: str) -> str:
+    """One line, without terminal colours, class names or internals of the parser."""
+    message = re.sub(r"\x1b\[[0-9;]*m", "", message).split("\n")[0]
+    message = re.sub(r" but got <Token.*", "", message)
+    message = re.sub(r"<class '[\w.]+\.(\w+)'>", r"\1", message)
+    return message[:200].rstrip(". ") or "the statement cannot be read"

@@ -1,0 +1,512 @@
+"""A scalar expression of the syntax tree -> a typed Expr, coerced as Spark SQL does with ANSI on.
+
+One function per shape of the syntax, in the table `_BINDERS`; what is not in it is refused.
+Aggregates inside an expression are collected in `Env.aggregates` and stand as `Ref("#agg...")`.
+
+Not here: which names there are (sql/scope), function names (sql/functions), clauses (sql/select).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from everview.errors import Position
+from everview.expr import (
+    AggregateName, Call, Expr, Literal, Ref, aggregate_type, call, conjunction,
+)  # fmt: skip
+from everview.plan.constant import convert
+from everview.schema import BIGINT, BOOLEAN, DOUBLE, INT, STRING, TIMESTAMP
+from everview.sql import coerce, functions
+from everview.sql.dialect import Source
+from everview.sql.scope import Scope, resolve, unknown
+from everview.sql.subset import refuse, similar
+from everview.sql.types import read_type
+
+AGGREGATE_NAMES: Mapping[str, AggregateName] = {
+    "sum": "sum", "count": "count", "avg": "avg", "mean": "avg",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Env:
+    """Where an expression stands: its scope, and what it may refer to besides columns.
+
+    `aggregates` maps (function, argument) to its Ref; None where no aggregate may stand.
+    `aliases` are select items that a name may mean if no column has it.
+    `columns` remembers where each column was first named.
+    """
+
+    source: Source
+    scope: Scope
+    clause: str
+    aggregates: dict[tuple[AggregateName, Expr | None], Ref] | None = None
+    aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
+    columns: dict[str, exp.Expr] = field(default_factory=dict)
+    in_aggregate: bool = False
+
+    def at(self, node: exp.Expr) -> Position:
+        return self.source.position(node)
+
+
+def bind(node: exp.Expr, env: Env) -> Expr:
+    """The typed expression of a syntax node."""
+    binder = _BINDERS.get(type(node))
+    if binder is None:
+        raise refuse("UNSUPPORTED.SYNTAX", env.at(node), _name_of(node))
+    return binder(node, env)
+
+
+def predicate(node: exp.Expr, env: Env) -> Expr:
+    """A condition: BOOLEAN, or refused."""
+    return functions.boolean(bind(node, env), env.at(node))
+
+
+def _name_of(node: exp.Expr) -> str:
+    name = node.sql_names()[0] if isinstance(node, exp.Func) else type(node).__name__.upper()
+    return f"the syntax {name}"
+
+
+# ------------------------------------------------------------------------------- names and literals
+
+
+def _column(node: exp.Expr, env: Env) -> Expr:
+    assert isinstance(node, exp.Column)
+    if isinstance(node.this, exp.Star):
+        raise refuse("UNSUPPORTED.SYNTAX", env.at(node), "* inside an expression")
+    ref = resolve(node, env.scope, env.source)
+    if ref is None:
+        alias = env.aliases.get(node.name.lower()) if not node.table else None
+        if alias is None:
+            raise unknown(node, env.scope, env.source)
+        return bind(alias, replace(env, aliases={}))
+    env.columns.setdefault(ref.name, node)
+    return ref
+
+
+def _literal(node: exp.Expr, env: Env) -> Expr:
+    assert isinstance(node, exp.Literal)
+    text = node.name
+    if node.is_string:
+        return Literal(text, STRING)
+    if "e" in text.lower():
+        try:
+            return Literal(float(text), DOUBLE)
+        except ValueError:
+            raise refuse("TYPE.LITERAL", env.at(node), f"{text[:60]} is no number", "") from None
+    type = coerce.literal_decimal(text)
+    if type is None:
+        raise refuse(
+            "TYPE.LITERAL", env.at(node), f"{text[:60]} has more than 38 digits", "use fewer"
+        )
+    if "." not in text:
+        number = int(text)
+        if number < 2**63:
+            return Literal(number, INT if number < 2**31 else BIGINT)
+    converted = convert(Literal(text, STRING), type)
+    assert converted is not None
+    return converted
+
+
+def _null(node: exp.Expr, env: Env) -> Expr:
+    return coerce.NULL
+
+
+def _true_false(node: exp.Expr, env: Env) -> Expr:
+    return Literal(bool(node.args["this"]), BOOLEAN)
+
+
+# ------------------------------------------------------------------------------- logic, comparisons
+
+
+def _paren(node: exp.Expr, env: Env) -> Expr:
+    return bind(node.this, env)
+
+
+def _connector(op: str) -> Callable[[exp.Expr, Env], Expr]:
+    def binder(node: exp.Expr, env: Env) -> Expr:
+        parts: list[Expr] = []
+        for side in _chain(node, type(node)):
+            bound = predicate(side, env)
+            parts.extend(bound.args if isinstance(bound, Call) and bound.op == op else (bound,))
+        return Call(op, tuple(parts), BOOLEAN)
+
+    return binder
+
+
+def _chain(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
+    """The operands of `a op b op c`, left to right, without recursion on the left."""
+    operands: list[exp.Expr] = []
+    while isinstance(node, kind):
+        operands.append(node.args["expression"])
+        node = node.this
+    operands.append(node)
+    return operands[::-1]
+
+
+def _not(node: exp.Expr, env: Env) -> Expr:
+    return call("not", predicate(node.this, env))
+
+
+def _comparison(op: str) -> Callable[[exp.Expr, Env], Expr]:
+    def binder(node: exp.Expr, env: Env) -> Expr:
+        values = [bind(node.this, env), bind(node.args["expression"], env)]
+        return call(op, *coerce.comparable(values, env.at(node)))
+
+    return binder
+
+
+def _same_or_null(node: exp.Expr, env: Env) -> Expr:
+    return call("not", _comparison("is_distinct")(node, env))
+
+
+def _between(node: exp.Expr, env: Env) -> Expr:
+    if node.args.get("symmetric"):
+        raise refuse("UNSUPPORTED.SYNTAX", env.at(node), "BETWEEN SYMMETRIC")
+    value, at = bind(node.this, env), env.at(node)
+    low = coerce.comparable([value, bind(node.args["low"], env)], at)
+    high = coerce.comparable([value, bind(node.args["high"], env)], at)
+    return conjunction((call(">=", *low), call("<=", *high)))
+
+
+def _in(node: exp.Expr, env: Env) -> Expr:
+    if node.args.get("query") or node.args.get("unnest") or node.args.get("field"):
+        raise refuse("UNSUPPORTED.IN_SUBQUERY", env.at(node))
+    values = [bind(v, env) for v in (node.this, *node.expressions)]
+    return call("in", *coerce.comparable(values, env.at(node)))
+
+
+def _like(node: exp.Expr, env: Env) -> Expr:
+    escape: tuple[Expr, ...] = ()
+    at = env.at(node)
+    if isinstance(node, exp.Escape):
+        mark = bind(node.args["expression"], env)
+        if not (isinstance(mark, Literal) and isinstance(mark.value, str) and len(mark.value) == 1):
+            raise refuse("TYPE.LITERAL", at, "ESCAPE takes one character", "write ESCAPE '/'")
+        escape, node = (mark,), node.this
+    if not isinstance(node, exp.Like) or node.args.get("negate"):
+        raise refuse("UNSUPPORTED.SYNTAX", at, _name_of(node))
+    pattern = bind(node.args["expression"], env)
+    if not (isinstance(pattern, Literal) and isinstance(pattern.value, str)):
+        shown = "NULL" if isinstance(pattern, Literal) else "an expression"
+        raise refuse("UNSUPPORTED.LIKE_PATTERN", at, shown)
+    _check_pattern(pattern.value, str(escape[0].value) if escape else "\\", at)
+    return call("like", coerce.text(bind(node.this, env), at), pattern, *escape)
+
+
+def _check_pattern(pattern: str, escape: str, at: Position) -> None:
+    """As Spark: after the escape character comes %, _ or the character itself."""
+    i = 0
+    while i < len(pattern):
+        if pattern[i] == escape:
+            if pattern[i + 1 : i + 2] not in ("%", "_", escape):
+                raise refuse(
+                    "TYPE.LITERAL",
+                    at,
+                    f"the pattern {pattern[:60]!r} escapes something else than %, _ or {escape}",
+                    f"write {escape}{escape} for {escape} itself",
+                )
+            i += 1
+        i += 1
+
+
+def _is(node: exp.Expr, env: Env) -> Expr:
+    value, wanted = bind(node.this, env), node.args["expression"]
+    negated = isinstance(wanted, exp.Not)
+    wanted = wanted.this if negated else wanted
+    result: Expr
+    if isinstance(wanted, exp.Null):
+        result = call("is_null", value)
+    elif isinstance(wanted, exp.Boolean):
+        truth = functions.boolean(value, env.at(node))
+        same = Literal(bool(wanted.args["this"]), BOOLEAN)
+        result = call("not", call("is_distinct", truth, same))
+    else:
+        raise refuse("UNSUPPORTED.SYNTAX", env.at(node), "IS with something else than NULL")
+    return call("not", result) if negated else result
+
+
+# ------------------------------------------------------------------------------- arithmetic, dates
+
+
+def _arithmetic(op: str) -> Callable[[exp.Expr, Env], Expr]:
+    def binder(node: exp.Expr, env: Env) -> Expr:
+        chain: list[exp.Expr] = []
+        while type(node) in _ARITHMETIC:  # left-deep chains are long, so no recursion on the left
+            chain.append(node)
+            node = node.this
+        result = bind(node, env)
+        for step in reversed(chain):
+            result = _step(_ARITHMETIC[type(step)], result, step, env)
+        return result
+
+    return binder
+
+
+_ARITHMETIC: Mapping[type[exp.Expr], str] = {
+    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%",
+}  # fmt: skip
+
+
+def _step(op: str, left: Expr, node: exp.Expr, env: Env) -> Expr:
+    right_node, at = node.args["expression"], env.at(node)
+    if isinstance(right_node, exp.Interval):
+        return _shift(op, left, right_node, env)
+    right = bind(right_node, env)
+    if "DATE" in (left.type.name, right.type.name) and op in "+-":
+        return _date_arithmetic(op, left, right, at)
+    return coerce.arithmetic(op, left, right, at)
+
+
+def _date_arithmetic(op: str, left: Expr, right: Expr, at: Position) -> Expr:
+    if op == "+" and left.type.name != "DATE":
+        left, right = right, left
+    if left.type.name == "DATE" and right.type.name != "DATE":
+        make = functions.add_days if op == "+" else functions.sub_days
+        return make([left, right], at)
+    raise refuse(
+        "UNSUPPORTED.INTERVAL",
+        at,
+        f"{left.type} {op} {right.type} would be an interval, which is not supported",
+        "use DATEDIFF(end, start)",
+    )
+
+
+_MICROS = {"HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000}
+_DAYS = {"DAY": 1, "WEEK": 7}
+_MONTHS = {"MONTH": 1, "YEAR": 12}
+
+
+def _shift(op: str, value: Expr, node: exp.Interval, env: Env) -> Expr:
+    """A date or timestamp plus or minus an INTERVAL literal."""
+    count, unit = _interval(node, env)
+    count, at = (-count if op == "-" else count), env.at(node)
+    if value.type.name == "STRING" and isinstance(value, Literal):
+        value = coerce.date(value, at)
+    if op in "+-" and value.type.name == "DATE":
+        if unit in _DAYS:
+            return functions.add_days([value, Literal(count * _DAYS[unit], INT)], at)
+        if unit in _MONTHS:
+            return functions.add_months([value, Literal(count * _MONTHS[unit], INT)], at)
+        value = coerce.cast(value, TIMESTAMP, at)
+    zoned = value.type.name == "TIMESTAMP"
+    if op in "+-" and (zoned or value.type.name == "TIMESTAMP_NTZ"):
+        micros = count * _MICROS.get(unit, _DAYS.get(unit, 0) * 24 * _MICROS["HOUR"])
+        if micros and abs(micros) < 2**62 and (unit in _MICROS or not zoned):
+            return call("add_micros", value, Literal(micros, BIGINT))
+    raise refuse(
+        "UNSUPPORTED.INTERVAL",
+        at,
+        f"{value.type} {op} INTERVAL ... {unit} is not supported",
+        "add days, weeks, months or years to a DATE; hours, minutes or seconds to a TIMESTAMP",
+    )
+
+
+def _interval(node: exp.Interval, env: Env) -> tuple[int, str]:
+    unit = node.args.get("unit")
+    name = unit.name.upper() if isinstance(unit, exp.Var) else ""
+    name = name.removesuffix("S")
+    value = node.this
+    sign = 1
+    while isinstance(value, exp.Neg | exp.Paren):
+        sign, value = (-sign if isinstance(value, exp.Neg) else sign), value.this
+    text = value.name.strip() if isinstance(value, exp.Literal) else ""
+    digits = text.lstrip("+-")
+    if name not in (*_MICROS, *_DAYS, *_MONTHS) or not digits.isdecimal() or len(digits) > 9:
+        raise refuse(
+            "UNSUPPORTED.INTERVAL",
+            env.source.position(node, "INTERVAL"),
+            "this INTERVAL is not supported",
+            "write INTERVAL 'n' DAY (or WEEK, MONTH, YEAR, HOUR, MINUTE, SECOND)",
+        )
+    return sign * int(text), name
+
+
+def _lone_interval(node: exp.Expr, env: Env) -> Expr:
+    raise refuse(
+        "UNSUPPORTED.INTERVAL",
+        env.source.position(node, "INTERVAL"),
+        "an INTERVAL can only be added to or taken from a date or timestamp",
+        "write date + INTERVAL 'n' DAY",
+    )
+
+
+def _add(node: exp.Expr, env: Env) -> Expr:
+    """`INTERVAL ... + date` is `date + INTERVAL ...`."""
+    if isinstance(node.this, exp.Interval) and isinstance(node, exp.Add):
+        return _shift("+", bind(node.args["expression"], env), node.this, env)
+    return _arithmetic("+")(node, env)
+
+
+def _neg(node: exp.Expr, env: Env) -> Expr:
+    if isinstance(node.this, exp.Literal) and node.this.name == str(2**63):
+        return Literal(-(2**63), BIGINT)
+    return functions.negate(bind(node.this, env), env.at(node))
+
+
+def _pipes(node: exp.Expr, env: Env) -> Expr:
+    at = env.at(node)
+    parts = [coerce.text(bind(n, env), at) for n in _chain(node, exp.DPipe)]
+    return call("concat", *parts)
+
+
+# ------------------------------------------------------------------------------- special forms
+
+
+def _case(node: exp.Expr, env: Env) -> Expr:
+    operand = bind(node.this, env) if node.args.get("this") else None
+    args: list[Expr] = []
+    for branch in node.args["ifs"]:
+        when = bind(branch.this, env)
+        if operand is not None:
+            when = call("=", *coerce.comparable([operand, when], env.at(branch)))
+        args += [when, bind(branch.args["true"], env)]
+    if node.args.get("default"):
+        args.append(bind(node.args["default"], env))
+    return functions.conditional(args, env.at(node))
+
+
+def _cast(node: exp.Expr, env: Env) -> Expr:
+    if node.args.get("format") or node.args.get("default"):
+        raise refuse("UNSUPPORTED.SYNTAX", env.at(node), "CAST with FORMAT or DEFAULT")
+    type = read_type(node.args["to"], env.source)
+    return coerce.cast(bind(node.this, env), type, env.at(node))
+
+
+def _extract(node: exp.Expr, env: Env) -> Expr:
+    field_name = node.this.name.upper()
+    name = functions.EXTRACTS.get(field_name)
+    if name is None:
+        fix = "use SECOND(x) for whole seconds" if field_name.startswith("SEC") else "use " + (
+            ", ".join(sorted(set(functions.EXTRACTS.values())))
+        )
+        raise refuse(
+            "ARGUMENTS", env.at(node), f"EXTRACT({field_name[:30]} FROM ...) is not supported", fix
+        )
+    return functions.build(name, [bind(node.args["expression"], env)], env.at(node))
+
+
+def _substring(node: exp.Expr, env: Env) -> Expr:
+    parts = [node.args.get(p) for p in ("this", "start", "length")]
+    args = [bind(p, env) for p in parts if p is not None]
+    return functions.build("substring", args, env.at(node))
+
+
+def _trim(node: exp.Expr, env: Env) -> Expr:
+    if node.args.get("expression") or node.args.get("collation"):
+        raise refuse("UNSUPPORTED.SYNTAX", env.at(node), "TRIM of other characters than spaces")
+    side = str(node.args.get("position") or "").upper()
+    name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(side, "trim")
+    return functions.build(name, [bind(node.this, env)], env.at(node))
+
+
+def _adjacent_texts(node: exp.Expr, env: Env) -> Expr:
+    """`'a' 'b'` is one text."""
+    parts = [bind(p, env) for p in node.expressions]
+    if all(isinstance(p, Literal) and isinstance(p.value, str) for p in parts):
+        return Literal("".join(str(p.value) for p in parts if isinstance(p, Literal)), STRING)
+    return functions.build("concat", parts, env.at(node))
+
+
+# ------------------------------------------------------------------------------- functions
+
+
+def _function(node: exp.Expr, env: Env) -> Expr:
+    assert isinstance(node, exp.Anonymous)
+    name = node.name.lower()
+    if name in AGGREGATE_NAMES:
+        return _aggregate(node, None, env)
+    if name not in functions.BUILDERS:
+        known = {*functions.BUILDERS, *AGGREGATE_NAMES, "cast", "extract"}
+        fix = similar(name, known, "functions")
+        raise refuse("UNKNOWN.FUNCTION", env.at(node), name[:60].upper(), fix)
+    return functions.build(name, [bind(a, env) for a in node.expressions], env.at(node))
+
+
+def _filtered(node: exp.Expr, env: Env) -> Expr:
+    """`sum(x) FILTER (WHERE p)` is `sum(CASE WHEN p THEN x END)`."""
+    inner, where = node.this, node.args["expression"]
+    if not isinstance(inner, exp.Anonymous) or inner.name.lower() not in AGGREGATE_NAMES:
+        raise refuse("UNSUPPORTED.SYNTAX", env.at(node), "FILTER of something else than aggregates")
+    return _aggregate(inner, where.this, env)
+
+
+def _aggregate(node: exp.Anonymous, condition: exp.Expr | None, env: Env) -> Expr:
+    name, at = AGGREGATE_NAMES[node.name.lower()], env.at(node)
+    if env.in_aggregate:
+        raise refuse("GROUP.NESTED_AGGREGATE", at)
+    if env.aggregates is None:
+        raise refuse("GROUP.AGGREGATE_HERE", at, env.clause)
+    if len(node.expressions) != 1:
+        raise refuse(
+            "ARGUMENTS",
+            at,
+            f"{node.name.upper()} takes 1 argument, got {len(node.expressions)}",
+            "write one aggregate for each",
+        )
+    inner = replace(env, aggregates=None, in_aggregate=True)
+    argument = _argument(name, node.expressions[0], inner, at)
+    if condition is not None:
+        value = Literal(1, INT) if argument is None else argument
+        argument = functions.conditional([bind(condition, inner), value], at)
+    known = env.aggregates.get((name, argument))
+    if known is None:
+        type = aggregate_type(name, None if argument is None else argument.type)
+        known = env.aggregates[name, argument] = Ref(f"#agg{len(env.aggregates)}", type)
+    return known
+
+
+def _argument(name: AggregateName, node: exp.Expr, env: Env, at: Position) -> Expr | None:
+    if isinstance(node, exp.Distinct):
+        raise refuse("UNSUPPORTED.AGGREGATE_DISTINCT", at)
+    if isinstance(node, exp.Star):
+        if name == "count":
+            return None
+        raise refuse("ARGUMENTS", at, f"{name.upper()}(*) means nothing", "name a column")
+    value = bind(node, env)
+    if name != "count":
+        return functions.number(value, at)
+    return None if isinstance(value, Literal) and value.value is not None else value
+
+
+_BINDERS: Mapping[type[exp.Expr], Callable[[exp.Expr, Env], Expr]] = {
+    exp.Column: _column,
+    exp.Literal: _literal,
+    exp.Null: _null,
+    exp.Boolean: _true_false,
+    exp.Paren: _paren,
+    exp.And: _connector("and"),
+    exp.Or: _connector("or"),
+    exp.Not: _not,
+    exp.EQ: _comparison("="),
+    exp.NEQ: _comparison("<>"),
+    exp.LT: _comparison("<"),
+    exp.LTE: _comparison("<="),
+    exp.GT: _comparison(">"),
+    exp.GTE: _comparison(">="),
+    exp.NullSafeNEQ: _comparison("is_distinct"),
+    exp.NullSafeEQ: _same_or_null,
+    exp.Between: _between,
+    exp.In: _in,
+    exp.Like: _like,
+    exp.Escape: _like,
+    exp.Is: _is,
+    exp.Add: _add,
+    exp.Sub: _arithmetic("-"),
+    exp.Mul: _arithmetic("*"),
+    exp.Div: _arithmetic("/"),
+    exp.Mod: _arithmetic("%"),
+    exp.Neg: _neg,
+    exp.DPipe: _pipes,
+    exp.Interval: _lone_interval,
+    exp.Case: _case,
+    exp.Cast: _cast,
+    exp.Extract: _extract,
+    exp.Substring: _substring,
+    exp.Trim: _trim,
+    exp.Concat: _adjacent_texts,
+    exp.Anonymous: _function,
+    exp.Filter: _filtered,
+}
