@@ -27,10 +27,10 @@ check: setup ## format, lint, types, layers, sizes: seconds
 	$(VENV)/python scripts/sizes.py
 
 tpch: setup ## TPC-H queries x histories x epochs on Spark against the oracle
-	$(JAVA) $(VENV)/python scripts/tpch.py
+	$(JAVA) $(VENV)/python -m tests.tpch.run_tpch
 
 laws: setup ## the property tests at length: 20,000 cases
-	$(JAVA) LAW_CASES=20000 $(VENV)/python -m pytest tests/laws -s
+	$(VENV)/python -m tests.laws.run_laws --cases 20000
 
 bench: setup ## kernel and end-to-end figures
 	$(JAVA) $(VENV)/python benchmarks/run.py

@@ -19,7 +19,7 @@ place="$venv/.place"
 log="$venv/setup.log"
 pip_log_filter='
     /^Collecting /                { split($2, name, /[<>=!~;(\[]/); print "   " name[1]; fflush() }
-    /^ *Building wheel for /      { print "   building " $4; fflush() }
+    /^ *Building wheel for .*started/ { print "   building " $4; fflush() }
     /^Installing collected/       { print "   unpacking"; fflush() }
 '
 

@@ -264,6 +264,7 @@ def test_debug_may_stand_anywhere(monkeypatch):
 def test_public_names_are_listed_and_others_refused():
     assert set(everview.__all__) <= set(dir(everview))
     assert everview.Config is Config
+    assert [getattr(everview, name).__name__ for name in everview.__all__] == everview.__all__
     with pytest.raises(AttributeError, match="no attribute 'conect'"):
         _ = everview.conect
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from everview.config import Config as Config
     from everview.database import Database as Database
-    from everview.database import Run as Run
     from everview.database import View as View
     from everview.database import connect as connect
     from everview.errors import EverviewError as EverviewError
     from everview.schema import Schema as Schema
+    from everview.spark.run import Run as Run
 
 __version__ = "0.1.0"
 
@@ -29,7 +29,7 @@ _HOMES = {
     "Config": "everview.config",
     "Database": "everview.database",
     "EverviewError": "everview.errors",
-    "Run": "everview.database",
+    "Run": "everview.spark.run",
     "Schema": "everview.schema",
     "View": "everview.database",
     "connect": "everview.database",

@@ -28,9 +28,10 @@ from everview.errors import EverviewError, InputError, SqlError
 
 if TYPE_CHECKING:
     from everview.config import Config
-    from everview.database import Database, Run
+    from everview.database import Database
     from everview.plan.node import Plan
     from everview.schema import Schema
+    from everview.spark.run import Run
 
 NO, REFUSED, DEFECT = 1, 2, 3
 SECONDS_BETWEEN_LINES = 1.0
@@ -325,7 +326,7 @@ def _planned(file: str) -> tuple[Schema, tuple[Plan, ...]]:
     from everview.sql.script import read_script
 
     script = read_script(text)
-    return script.schema, tuple(optimize(one) for one in script.views)
+    return script.schema, tuple(optimize(one) for one in script.views.values())
 
 
 def _named(plans: tuple[Plan, ...], views: list[str] | None) -> tuple[Plan, ...]:
@@ -353,7 +354,7 @@ def _explained(plan: Plan, schema: Schema, config: Config, format: Format) -> st
 
         return to_json(plan)
     if format == "text":
-        from everview.plan.explain import explain as in_words
+        from everview.dataflow.explain import explain as in_words
 
         return in_words(plan, schema, config)
     from everview.plan import picture
@@ -371,7 +372,7 @@ def _database(
     text = _text(file)
     from everview.sql.script import read_script
 
-    names = tuple(plan.name for plan in read_script(text).views)
+    names = tuple(read_script(text).views)
     import everview
 
     with everview.connect(config) as db:
@@ -400,9 +401,12 @@ def _drain(runs: list[Run]) -> None:
 
 def _watch(runs: list[Run]) -> None:
     """Tells progress until all runs have ended by themselves, or Ctrl-C."""
+    running = list(runs)
     try:
-        while not all(one.wait(SECONDS_BETWEEN_LINES / len(runs)) for one in runs):
-            _tell(runs)
+        while running:
+            pause = SECONDS_BETWEEN_LINES / len(running)
+            running = [one for one in running if not one.wait(pause)]
+            _tell(running)
     except KeyboardInterrupt:
         typer.echo("stopping", err=True)
 

@@ -71,14 +71,16 @@ def write_part(
     try:
         with open(hidden, "wb") as file:
             write: _Write | None = None
-            for batch in batches:
-                if write is None:
-                    schema = _plain_schema(batch.schema)
-                    write = _WRITERS[format](file, schema)
-                write(_plain(batch, schema))
-                rows += batch.num_rows
-            if write is not None:
-                write(None)
+            try:
+                for batch in batches:
+                    if write is None:
+                        schema = _plain_schema(batch.schema)
+                        write = _WRITERS[format](file, schema)
+                    write(_plain(batch, schema))
+                    rows += batch.num_rows
+            finally:
+                if write is not None:
+                    write(None)
             file.flush()
             os.fsync(file.fileno())
         os.replace(hidden, os.path.join(folder, name))
@@ -326,7 +328,7 @@ def _read_part(folder: str, part: PartFile) -> pa.Table:
     else:
         data = data[data.find(b"\n") + 1 :]
         layout = Layout(tuple(n for n, _ in part.columns), newlines=True)
-        (columns, bad), _, _ = whole_file(data, layout, types)
+        (columns, bad), _ = whole_file(data, layout, types)
     if bad is not None:
         raise InputError(
             "INPUT.CHANGELOG",

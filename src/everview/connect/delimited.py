@@ -109,13 +109,13 @@ def _fast(lines: Lines, layout: Layout, wanted: Mapping[str, Type]) -> Columns |
     data = gather(lines)
     if np.count_nonzero(data == RETURN) != np.count_nonzero(lines.stops - lines.ends - 1):
         return None  # Arrow takes a carriage return inside a line for a line end
+    if layout.quoting and not _closed(lines.raw(len(lines) - 1), layout):
+        return None  # and a quote that is never closed for a field up to the end of the data
     try:
         table = read_typed(data, layout, wanted)
+        return finish(table, layout, wanted) if table.num_rows == len(lines) else None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
-    if table.num_rows != len(lines):
-        return None
-    return finish(table, layout, wanted)
 
 
 def read_typed(data: Bytes, layout: Layout, wanted: Mapping[str, Type]) -> pa.Table:
@@ -160,6 +160,8 @@ def finish(table: pa.Table, layout: Layout, wanted: Mapping[str, Type]) -> Colum
         if array.type != arrow_type(t):
             array, more = _from_text(array, t, layout)
             bad = either(bad, more)
+        elif t.is_decimal:
+            array.validate(full=True)  # the reader lets pass what is too big for the precision
         columns[name] = array
     return columns, bad
 
@@ -175,6 +177,10 @@ def _from_text(array: pa.Array, t: Type, layout: Layout) -> Converted:
     if layout.empty_text and t.name != "STRING":
         array = pc.if_else(pc.equal(pc.binary_length(array), 0), pa.scalar(None, array.type), array)
     return from_text(array, t, zone=layout.zone)
+
+
+def _closed(record: bytes, layout: Layout) -> bool:
+    return b'"' not in record or split_record(record, field_pattern(layout.delimiter)) is not None
 
 
 # ----------------------------------------------------------------------------------- line by line
@@ -265,7 +271,7 @@ def field_pattern(delimiter: str) -> re.Pattern[bytes]:
     """One field and what follows it: a delimiter or the end of the record."""
     d = re.escape(delimiter.encode())
     return re.compile(
-        rb'(?:"((?:[^"]|"")*)"([^' + d + rb"]*)|([^" + d + rb"]*))(" + d + rb"|\Z)", re.S
+        rb'(?:"((?:[^"]++|"")*+)"([^' + d + rb"]*)|([^" + d + rb"]*))(" + d + rb"|\Z)", re.S
     )
 
 
@@ -294,19 +300,17 @@ def split_record(record: bytes, pattern: re.Pattern[bytes]) -> list[bytes | None
 
 def whole_file(
     data: bytes, layout: Layout, wanted: Mapping[str, Type]
-) -> tuple[Columns, int, list[bytes]]:
-    """A file whose quoted fields may hold line ends, read at once: columns, rows, their texts.
-
-    The texts are made only when a record is bad (else that list is empty).
-    """
-    try:
-        table = read_typed(np.frombuffer(data, np.uint8), layout, wanted)
-        columns, bad = finish(table, layout, wanted)
-        if bad is None:
-            return (columns, None), table.num_rows, []
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        pass
+) -> tuple[Columns, list[bytes]]:
+    """A file whose quoted fields may hold line ends, read at once; and the text of each record."""
     records = split_records(data, layout)
+    if not records or _closed(records[-1], layout):
+        try:
+            table = read_typed(np.frombuffer(data, np.uint8), layout, wanted)
+            columns, bad = finish(table, layout, wanted)
+            if bad is None and table.num_rows == len(records):
+                return (columns, None), records
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            pass
     pattern = field_pattern(layout.delimiter)
     rows = [split_record(r, pattern) for r in records]
     wrong = [r is None or len(r) != len(layout.names) for r in rows]
@@ -318,7 +322,7 @@ def whole_file(
         k = layout.names.index(name)
         columns[name], more = _from_text(pa.array([r[k] for r in good], pa.binary()), t, layout)
         bad = bad if more is None else bad | more
-    return (columns, bad), len(records), records
+    return (columns, bad), records
 
 
 def split_records(data: bytes, layout: Layout) -> list[bytes]:
@@ -327,7 +331,7 @@ def split_records(data: bytes, layout: Layout) -> list[bytes]:
     Quotes open only where a field starts; a quote that is never closed makes its own line a record.
     """
     d = re.escape(layout.delimiter.encode())
-    field = rb'(?:"(?:[^"]|"")*"[^' + d + rb"\n]*|[^" + d + rb"\n]*)"
+    field = rb'(?:"(?:[^"]++|"")*+"[^' + d + rb"\n]*|[^" + d + rb"\n]*)"
     pattern = re.compile(field + rb"(?:" + d + field + rb")*(?:\n|\Z)")
     records, at = [], 0
     while at < len(data):

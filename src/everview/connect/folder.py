@@ -62,6 +62,7 @@ class ChangeFolder:
     newlines: bool = False
     zone: str = "UTC"
     tasks: int = 4
+    smallest: int = 1 << 20  # bytes of a range that is worth a task
 
     def __post_init__(self) -> None:
         if self.change_column in [c.name for c in self.relation.columns]:
@@ -130,8 +131,8 @@ class ChangeFolder:
 
     def _cut(self, path: str, low: int, high: int, pieces: int) -> list[int]:
         if self.format == "parquet":
-            return cut_rows(path, low, high, pieces)
-        return [low, high] if self.newlines else text.cut(path, low, high, pieces)
+            return cut_rows(path, low, high, pieces, max(1, self.smallest // 16))
+        return [low, high] if self.newlines else text.cut(path, low, high, pieces, self.smallest)
 
     # ------------------------------------------------------------------------------------- reading
 
@@ -198,9 +199,9 @@ class ChangeFolder:
             data = file.read(piece.end).removeprefix(text.MARK)
         if self.header:
             data = data[data.find(b"\n") + 1 or len(data) :]
-        (columns, bad), count, records = whole_file(data, layout, found)
+        (columns, bad), records = whole_file(data, layout, found)
         change = columns.pop(_CHANGE, None)
-        rows = np.arange(count, dtype=np.int64) + (1 if self.header else 0)
+        rows = np.arange(len(records), dtype=np.int64) + (1 if self.header else 0)
         return self._changes(piece, types, columns, change, bad, rows, lambda i: records[i])
 
     def _layout(self, path: str, types: dict[str, Type]) -> tuple[Layout, dict[str, Type]]:

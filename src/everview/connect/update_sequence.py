@@ -173,9 +173,8 @@ def _classify(
     last = len(block.buffer) - 1
     sign = block.buffer[block.starts]
     high = block.buffer[np.minimum(block.starts + 1, last)].astype(np.uint16)
-    tag: npt.NDArray[np.uint16] = (high << np.uint16(8)) | block.buffer[
-        np.minimum(block.starts + 2, last)
-    ]
+    low = block.buffer[np.minimum(block.starts + 2, last)]
+    tag: npt.NDArray[np.uint16] = (high << np.uint16(8)) | low
     which: npt.NDArray[np.int16] = table[tag]
     which[(length < 3) | ((sign != _PLUS) & (sign != _MINUS))] = _OTHER
     return which, sign, tag
@@ -188,7 +187,7 @@ def _rejects(block: Lines, which: npt.NDArray[np.int16], piece: Range, row: int)
         raw = block.raw(i)
         if raw in (b"", b"*"):
             continue
-        known = which[i] == _UNKNOWN and raw[1:3].isalnum() and raw[1:3].isupper()
+        known = which[i] == _UNKNOWN and raw[1:3].isalpha() and raw[1:3].isupper()
         rejects.append(
             Reject(
                 "", piece.segment, piece.start, row + i,
@@ -229,7 +228,7 @@ def _free(relation: Relation, tags: dict[str, Relation]) -> str:
 
 
 def _checked(tag: str, relation: Relation) -> str:
-    if len(tag) == 2 and tag.isascii() and tag.isalnum() and tag.isupper():
+    if len(tag) == 2 and tag.isascii() and tag.isalpha() and tag.isupper():
         return tag
     raise InputError(
         "INPUT.TAG",

@@ -23,10 +23,9 @@ from dataclasses import dataclass, field, replace
 from everview.dataflow.dataflow import Dataflow, Feed, Route, Stage
 from everview.errors import PlanError
 from everview.expr import Expr, Ref, conjunction, refs, rename
-from everview.operators.group import GroupSpec
-from everview.operators.row import Keep, Make, Step
 from everview.plan import node
 from everview.plan.node import Assertion, Edge, Named, Node, Plan
+from everview.plan.step import GroupSpec, Keep, Make, Step
 from everview.schema import Column, Schema
 
 
@@ -93,12 +92,23 @@ class _Built:
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     routed: tuple[str, ...] | None  # the columns of the row its shard follows from; None: none
+    equal: dict[str, str] = field(default_factory=dict)  # joined columns -> one of their equals
 
     def finish(self) -> Stage:
         return replace(self.stage, columns=self.columns, key=self.key)
 
     def settled(self, key: tuple[str, ...]) -> bool:
-        return self.routed is not None and set(self.routed) <= set(key)
+        """Rows that agree on these columns leave the same shard."""
+        return self.routed is not None and self.same(self.routed) <= self.same(key)
+
+    def same(self, names: Iterable[str]) -> set[str]:
+        return {self.equal.get(n, n) for n in names}
+
+    def renamed(self, kept: dict[str, str]) -> tuple[str, ...] | None:
+        """The routed columns under their names in `kept`; None if one is not kept."""
+        by_equal = {self.equal.get(old, old): new for old, new in kept.items()}
+        found = [by_equal.get(self.equal.get(r, r)) for r in self.routed or ()]
+        return None if None in found or self.routed is None else tuple(f for f in found if f)
 
     def step(self, step: Step, columns: tuple[Column, ...], key: tuple[str, ...]) -> None:
         s = self.stage
@@ -108,8 +118,8 @@ class _Built:
             self.stage = replace(s, after=(*s.after, step))
         if isinstance(step, Make) and self.routed is not None:
             kept = {n.value.name: n.name for n in step.columns if isinstance(n.value, Ref)}
-            there = all(r in kept for r in self.routed)
-            self.routed = tuple(kept[r] for r in self.routed) if there else None
+            self.routed = self.renamed(kept)
+            self.equal = {}
         self.columns, self.key = columns, key
 
 
@@ -264,7 +274,10 @@ class _Compiler:
             columns = tuple(c for f in feeds for c in f.columns if "#" not in c.name)
             names = tuple(c.name for c in columns)
             stage = Stage(0, tuple(feeds), True, tuple(edges), asserted, names)
-            return _Built(self.new(stage), columns, keys[many], route.columns)
+            equal: dict[str, str] = {}
+            for e in edges:
+                equal |= dict(zip(keys[e.one], (equal.get(c, c) for c in e.columns), strict=True))
+            return _Built(self.new(stage), columns, keys[many], route.columns, equal)
 
         def build(copy: str) -> None:
             big = [e for e in n.below(copy) if e.one not in small]
@@ -309,17 +322,13 @@ class _Compiler:
         spec = GroupSpec(n.keys, n.aggregates, all_columns[: len(n.keys)])
         if isinstance(below, _Source) and below.scan.policy != "trust":
             below = self.gate(below)
-        plain = {k.value.name for k in n.keys if isinstance(k.value, Ref)}
-        if (
-            isinstance(below, _Built)
-            and below.stage.group is None
-            and below.routed is not None
-            and set(below.routed) <= plain
-            and below.routed
-        ):
+        names = {k.value.name: k.name for k in n.keys if isinstance(k.value, Ref)}
+        if isinstance(below, _Built) and below.stage.group is None and below.routed:
+            routed = below.renamed(names)
+        else:
+            routed = None
+        if isinstance(below, _Built) and routed is not None:
             below.stage = replace(below.stage, group=spec)
-            names = {k.value.name: k.name for k in n.keys if isinstance(k.value, Ref)}
-            routed = tuple(names[r] for r in below.routed)
             return _Built(below.stage, all_columns, tuple(k.name for k in n.keys), routed)
         keys = tuple(k.name for k in n.keys)
         route = Route("hash", keys) if keys else Route("one")

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from everview.expr import Expr
-from everview.operators.group import GroupSpec
-from everview.operators.row import Step
 from everview.plan.node import Assertion, Edge, Named
+from everview.plan.step import GroupSpec, Step
 from everview.schema import Column, Policy
 
 Kind = Literal["hash", "every", "one"]

@@ -21,7 +21,7 @@ import pyarrow as pa
 from everview.dataflow.dataflow import Dataflow, Feed
 from everview.dataflow.route import cut, shards_of
 from everview.delta.changes import DELETE, UPDATE, Changes, Reason, Reject
-from everview.delta.delta import Delta
+from everview.delta.delta import WEIGHT, Delta
 from everview.delta.evaluate import evaluate, matches
 from everview.delta.frame import batch_bytes, encode
 from everview.delta.vector import Array, Vector
@@ -30,8 +30,25 @@ from everview.operators.group import Group
 from everview.state.arena import Arena
 from everview.state.text import TextTable
 
-OP, ROW, PASSES = "#op", "#row", "#passes"
+OP, ROW, PASSES, ORDER = "#op", "#row", "#passes", "#order"
 RAW = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What travels with each row besides its columns: op, place, and order if that decides."""
+
+    op: Array
+    rows: Array
+    order: pa.Array | None = None
+
+    def take(self, rows: Array) -> Marks:
+        order = None if self.order is None else self.order.filter(pa.array(rows))
+        return Marks(self.op[rows], self.rows[rows], order)
+
+    def columns(self) -> dict[str, pa.Array]:
+        found = {OP: pa.array(self.op), ROW: pa.array(self.rows.astype(np.int32))}
+        return found if self.order is None else found | {ORDER: self.order}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +76,10 @@ class Packer:
         rejects = list(changes.rejects)
         out: list[Packed] = []
         if feeds and changes.batch.num_rows:
-            columns, op, rows, refused = _checked(changes, feeds)
+            columns, marks, refused = _checked(changes, feeds)
             rejects += refused
             for stage, feed in feeds:
-                out += self._pack_feed(stage, feed, columns, op, rows, changes)
+                out += self._pack_feed(stage, feed, columns, marks, changes)
         if rejects:
             if any(f.policy == "fail" for _, f in feeds):
                 raise failed(rejects[0])
@@ -70,35 +87,28 @@ class Packer:
         return out
 
     def _pack_feed(
-        self, stage: int, feed: Feed, columns: dict[str, Vector], op: Array, rows: Array,
-        changes: Changes,
-    ) -> list[Packed]:  # fmt: skip
+        self, stage: int, feed: Feed, columns: dict[str, Vector], marks: Marks, changes: Changes
+    ) -> list[Packed]:
         seen = {f"{feed.alias}.{c.name}": columns[c.name] for c in feed.scan}
-        n = len(op)
         passes = None
         if feed.filter is not None:
-            passes = matches(feed.filter, seen, n)
+            passes = matches(feed.filter, seen, len(marks.op))
             if not feed.filtered:
                 if not passes.all():
-                    seen = {k: v.take(passes) for k, v in seen.items()}
-                    op, rows = op[passes], rows[passes]
+                    seen, marks = _taken(seen, passes), marks.take(passes)
                 passes = None
-        made = _make(feed, seen, passes, len(op))
+        made = _make(feed, seen, passes, len(marks.op))
+        header = {
+            "stage": stage, "feed": feed.name, "segment": changes.segment, "start": changes.start,
+        }  # fmt: skip
         if feed.partial is not None:
-            delta = Delta(made, op.astype(np.int64))
-            return self._route(stage, feed, fold(feed, delta), {}, changes)
-        extra: dict[str, pa.Array] = {OP: pa.array(op), ROW: pa.array(rows.astype(np.int32))}
-        if passes is not None:
-            extra[PASSES] = pa.array(passes)
-        return self._route(stage, feed, made, extra, changes)
-
-    def _route(
-        self, stage: int, feed: Feed, columns: dict[str, Vector], extra: dict[str, pa.Array],
-        changes: Changes,
-    ) -> list[Packed]:  # fmt: skip
-        header = {"stage": stage, "feed": feed.name, "segment": changes.segment,
-                  "start": changes.start}  # fmt: skip
-        return list(route_blobs(feed, columns, extra, header, self.shards))
+            made = fold(feed, Delta(made, marks.op.astype(np.int64)))
+            extra = {WEIGHT: pa.array(np.ones(len(made["#0"]), np.int64))}
+        else:
+            extra = marks.columns()
+            if passes is not None:
+                extra[PASSES] = pa.array(passes)
+        return route_blobs(feed, made, extra, header, self.shards)
 
 
 def route_blobs(
@@ -191,10 +201,11 @@ def _spread(v: Vector, passes: Array) -> Vector:
 
 def _checked(
     changes: Changes, feeds: list[tuple[int, Feed]]
-) -> tuple[dict[str, Vector], Array, Array, list[Reject]]:
+) -> tuple[dict[str, Vector], Marks, list[Reject]]:
     """The columns of a batch without the rows that no feed may see."""
     batch, op = changes.batch, changes.op
     rows = np.arange(len(op)) if changes.rows is None else changes.rows
+    marks = Marks(op, rows, changes.order)
     wanted = {c.name: c for _, f in feeds for c in f.scan}
     identity = feeds[0][1].identity
     columns = {n: Vector.from_arrow(batch.column(n), c.type) for n, c in wanted.items()}
@@ -212,7 +223,7 @@ def _checked(
             reason[~valid & (op != DELETE) & (reason == 0)] = 3
     bad = np.flatnonzero(reason)
     if not len(bad):
-        return columns, op, rows, []
+        return columns, marks, []
     names: dict[int, Reason] = {1: "NO_OLD_IMAGE", 2: "NULL_KEY", 3: "NOT_NULL"}
     rejects = [
         Reject(changes.relation, changes.segment, changes.start, int(rows[i]),
@@ -220,4 +231,4 @@ def _checked(
         for i in bad
     ]  # fmt: skip
     good = reason == 0
-    return _taken(columns, good), op[good], rows[good], rejects
+    return _taken(columns, good), marks.take(good), rejects

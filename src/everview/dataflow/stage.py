@@ -17,9 +17,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from everview.dataflow.dataflow import Dataflow, Feed, Stage
-from everview.dataflow.pack import OP, PASSES, ROW, failed, fold, raw_text, reject_blob, route_blobs
+from everview.dataflow.pack import ORDER, OP, PASSES, ROW, failed, fold, raw_text, reject_blob, route_blobs
+from everview.delta.changelog import canonical
 from everview.delta.changes import Reason, Reject
 from everview.delta.consolidate import consolidate
 from everview.delta.delta import WEIGHT, Delta
@@ -43,6 +45,7 @@ _REASONS: dict[int, Reason] = {DUPLICATE_KEY: "DUPLICATE_KEY", MISSING_ROW: "MIS
 class Counts:
     """What a stage holds and did in its last epoch. Counts of shards and stages add up."""
 
+    arrived: int = 0
     live: int = 0
     waiting: int = 0
     groups: int = 0
@@ -98,6 +101,7 @@ class StageShard:
         if stage.group is not None:
             self.group = Group(arena, self.texts, stage.group)
         self.counts = Counts()
+        self.arrived = 0
 
     # ------------------------------------------------------------------ state
 
@@ -128,6 +132,10 @@ class StageShard:
     def epoch(self, number: int, blobs: list[bytes], *, first: bool) -> list[tuple[int, bytes]]:
         """Apply an epoch's blobs; returns (shard, blob) for the next stage, or of the output."""
         arrived, out = self._decode(blobs)
+        self.arrived = sum(
+            len(a.arrivals.op) for n, a in arrived.items()
+            if self._feed(n).relation is not None and self._feed(n).reports
+        )  # fmt: skip
         rejects: list[Reject] = []
         if self.join is not None:
             arrivals = {n: a.arrivals for n, a in arrived.items()}
@@ -156,6 +164,8 @@ class StageShard:
         """The delta after the stage's steps and group, as net changes."""
         if self.group is None or self.stage.group is None:
             return delta, consolidate(apply(self.stage.before, delta))
+        if not self.stage.group.keys and self.shard:  # the one group lives in the first shard
+            return delta, Delta.empty(self.stage.columns)
         self.group.start()
         partial = self.stage.feeds[0].partial is not None
         if not partial:
@@ -206,6 +216,11 @@ class StageShard:
         rows = None
         if ROW in names:
             rows = np.concatenate([b.column(ROW).to_numpy() for b in batches])
+        if ORDER in names:
+            order = pc.sort_indices(pa.chunked_array([b.column(ORDER) for b in batches])).to_numpy()
+            columns = {n: v.take(order) for n, v in columns.items()}
+            op, passes = op[order], None if passes is None else passes[order]
+            rows = None if rows is None else rows[order]
         if ROW not in names and feed.key:  # from a stage: what leaves comes before what enters
             order = np.argsort(op > 0, kind="stable")
             columns = {n: v.take(order) for n, v in columns.items()}
@@ -225,6 +240,7 @@ class StageShard:
         if self.last:
             if not len(changed):
                 return []
+            changed = canonical(changed, self.dataflow.key)
             return [(self.shard, encode({"changes": number}, [batch_bytes(changed.to_arrow())]))]
         out = []
         for stage, feed in self.next:
@@ -276,7 +292,7 @@ class StageShard:
         self.store.put(REJECTS, encode({"kept": kept}))
 
     def _count(self, changes_out: int, rejects: int) -> None:
-        c = Counts(changes_out=changes_out if self.last else 0, rejects=rejects)
+        c = Counts(arrived=self.arrived, changes_out=changes_out if self.last else 0, rejects=rejects)
         if self.join is not None:
             for table in self.join.rows.values():
                 c.entries += table.index.used

@@ -55,7 +55,8 @@ class Changes:
     """One batch of changes of one relation; `op` is int8, `len(op) == batch.num_rows`.
 
     `rows[i]` is the row number of change i within the range (rejected rows leave gaps);
-    None means 0, 1, 2, ...
+    None means 0, 1, 2, ...  `order`, if given, decides what came first within an epoch instead of
+    the position.
     """
 
     relation: str
@@ -65,3 +66,4 @@ class Changes:
     start: int = 0
     rows: npt.NDArray[np.int64] | None = None
     rejects: list[Reject] = field(default_factory=list)
+    order: pa.Array | None = None

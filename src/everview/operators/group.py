@@ -21,7 +21,6 @@ Not here: which shard holds a group (dataflow), HAVING and expressions over aggr
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,8 +32,9 @@ from everview.delta.vector import INT64_MAX, INT64_MIN, Array, Vector, narrow
 from everview.errors import ValueOverflow
 from everview.kernels import group as kernel
 from everview.kernels.index import drop_unused
-from everview.plan.node import Aggregate, Named
-from everview.schema import BIGINT, STRING, Column, Type
+from everview.plan.node import Aggregate
+from everview.plan.step import GroupSpec
+from everview.schema import BIGINT, STRING, Type
 from everview.state.arena import Arena
 from everview.state.index import KeyIndex
 from everview.state.rows import Layout
@@ -47,32 +47,6 @@ _MASK = 2**64 - 1
 Wide = list[Any]  # [sum * 2^1074, NaNs, +infinities, -infinities]
 
 
-@dataclass(frozen=True, slots=True)
-class GroupSpec:
-    """What is grouped by what. `columns`: the key columns as they leave, types and NULLs."""
-
-    keys: tuple[Named, ...]
-    aggregates: tuple[Aggregate, ...]
-    columns: tuple[Column, ...]
-
-    def partial_columns(self) -> tuple[Column, ...]:
-        """The columns of a partial: keys, words, and one text per aggregate of doubles."""
-        words = [Column(f"#{j}", BIGINT, False) for j in range(width(self.aggregates))]
-        wide = [Column(f"#wide{i}", STRING) for i in _of_doubles(self.aggregates)]
-        return (*self.columns, *words, *wide)
-
-
-def width(aggregates: tuple[Aggregate, ...]) -> int:
-    return 1 + sum(1 if a.function == "count" else 4 for a in aggregates)
-
-
-def _of_doubles(aggregates: tuple[Aggregate, ...]) -> list[int]:
-    return [
-        i for i, a in enumerate(aggregates)
-        if a.function != "count" and a.argument is not None and a.argument.type.is_float
-    ]  # fmt: skip
-
-
 class Group:
     """The groups of one stage and shard."""
 
@@ -80,7 +54,7 @@ class Group:
         self.arena, self.texts, self.spec = arena, texts, spec
         self.layout = Layout(spec.columns)
         self.index = KeyIndex(arena, "groups", self.layout.width)
-        self.width = width(spec.aggregates)
+        self.width = spec.width
         self.at = {}
         at = 1
         for i, a in enumerate(spec.aggregates):
@@ -164,7 +138,7 @@ class Group:
 
     def _wide_of_partials(self, delta: Delta) -> list[tuple[int, int, Wide]]:
         out = []
-        for i in _of_doubles(self.spec.aggregates):
+        for i in self.spec.of_doubles():
             texts = delta.columns[f"#wide{i}"]
             if texts.valid is None or texts.valid.any():
                 for row, text in enumerate(texts.to_arrow().to_pylist()):
@@ -181,7 +155,7 @@ class Group:
         words = self.state[self.touched]
         for j in range(self.width):
             columns[f"#{j}"] = Vector(BIGINT, np.ascontiguousarray(words[:, j]))
-        for i in _of_doubles(self.spec.aggregates):
+        for i in self.spec.of_doubles():
             found = [self.wide.get(f"{g}:{i}") for g in self.touched]
             texts = [None if w is None else json.dumps([str(w[0]), *w[1:]]) for w in found]
             columns[f"#wide{i}"] = Vector.from_arrow(pa.array(texts, pa.string()), STRING)

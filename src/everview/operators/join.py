@@ -216,7 +216,8 @@ class Join:
         none = np.zeros(0, np.int32)
         step = _Step(none, np.arange(n), counts, words, keys, arrivals, none, True)
         self._out = []
-        table.ids[self._add(name, step)] = ids
+        slots = self._add(name, step)
+        table.ids[slots] = ids
         self._out = []
 
     def content(self) -> Delta:

@@ -6,7 +6,6 @@ Not here: filters and projections of one relation before it is routed (dataflow/
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,24 +13,8 @@ from everview.delta.delta import Delta, merge
 from everview.delta.evaluate import evaluate, matches
 from everview.delta.vector import Array, Vector
 from everview.expr import Expr
-from everview.plan.node import Named
+from everview.plan.step import Keep, Make, Step
 
-
-@dataclass(frozen=True, slots=True)
-class Keep:
-    """The rows for which the predicate is TRUE."""
-
-    predicate: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Make:
-    """Other columns, from those that are there."""
-
-    columns: tuple[Named, ...]
-
-
-Step = Keep | Make
 
 
 def apply(steps: tuple[Step, ...], delta: Delta) -> Delta:

@@ -13,13 +13,25 @@ Not here: which plans SQL gives (plan/rules), reading JSON (plan/wire).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from everview.errors import EverviewError, PlanError
 from everview.expr import Call, Expr, Literal, Ref, aggregate_type, call
 from everview.plan.constant import convert
 from everview.plan.node import (
-    Filter, Group, Join, KeyJoin, Named, Node, Plan, Project, Scan, columns, inputs,
+    Filter,
+    Group,
+    Join,
+    KeyJoin,
+    Named,
+    Node,
+    Plan,
+    Project,
+    Scan,
+    columns,
+    inputs,
 )  # fmt: skip
 from everview.schema import INTEGER_BITS, STRING, Type
 
@@ -134,7 +146,8 @@ def _group(node: Group, path: str) -> None:
             _expr(a.argument, below, where)
         elif a.function != "count":
             raise _bad("AGGREGATE", where, f"{a.function} needs an argument")
-        type = _typed(lambda a=a: aggregate_type(a.function, a.argument and a.argument.type), where)  # type: ignore[misc]
+        argument = a.argument.type if a.argument is not None else None
+        type = _typed(partial(aggregate_type, a.function, argument), where)
         if a.column.type != type or a.column.name != a.name:
             raise _bad("AGGREGATE", where, f"{a.name} must be a column {a.name} of type {type}")
 
@@ -229,14 +242,11 @@ def _call(expr: Call, path: str) -> None:
                        f"{wrong[0].type}")  # fmt: skip
 
 
-def _typed(make: object, path: str) -> Type:
-    assert callable(make)
+def _typed(make: Callable[[], Type], path: str) -> Type:
     try:
-        type = make()
+        return make()
     except PlanError as e:
         raise _bad(e.code.removeprefix("PLAN."), path, e.message) from None
-    assert isinstance(type, Type)
-    return type
 
 
 def _literal(expr: Literal, path: str) -> None:
@@ -250,7 +260,7 @@ def _literal(expr: Literal, path: str) -> None:
     elif type.name == "BOOLEAN":
         legal = type_is(value, bool)
     elif type.is_float:
-        legal = type_is(value, float)
+        legal = type_is(value, float) and math.isfinite(float(value))
     else:
         legal = isinstance(value, str)
         if isinstance(value, str) and not type.is_text:
@@ -266,5 +276,3 @@ def _literal(expr: Literal, path: str) -> None:
 def type_is(value: object, kind: type) -> bool:
     """Exactly this type: TRUE is no number."""
     return type(value) is kind
-
-

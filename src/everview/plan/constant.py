@@ -38,7 +38,7 @@ def convert(literal: Literal, type: Type) -> Literal | None:
 def _convert(value: Value, old: Type, new: Type) -> Value:
     if isinstance(value, str) and old.name == "STRING":
         return _from_text(value.strip(), new)
-    if isinstance(value, bool) or isinstance(value, float):
+    if isinstance(value, bool | float):
         return None
     if old.is_exact and new.is_numeric:
         return _from_number(decimal.Decimal(str(value)), new)
@@ -127,7 +127,7 @@ def fold(call: Call) -> Expr:
     if len(literals) != len(call.args) or any(a.value is None for a in literals):
         return call
     rule = _FOLDS.get(call.op)
-    value = rule([a for a in literals], call.type) if rule else None
+    value = rule(literals, call.type) if rule else None
     return call if value is None else Literal(value, call.type)
 
 
@@ -156,7 +156,7 @@ def _neg(args: list[Literal], type: Type) -> Value:
 
 
 def _compare(op: str) -> Callable[[list[Literal], Type], Value]:
-    def rule(args: list[Literal], type: Type) -> Value:
+    def rule(args: list[Literal], _: Type) -> Value:
         numbers = _numbers(args)
         if numbers is not None:
             a, b = numbers
@@ -188,7 +188,7 @@ def add_months(day: str, months: int) -> str | None:
 
 
 def _shift(shift: Callable[[str, int], str | None]) -> Callable[[list[Literal], Type], Value]:
-    def rule(args: list[Literal], type: Type) -> Value:
+    def rule(args: list[Literal], _: Type) -> Value:
         day, count = args[0].value, args[1].value
         if args[0].type.name != "DATE" or not isinstance(day, str) or not isinstance(count, int):
             return None

@@ -12,7 +12,15 @@ from __future__ import annotations
 
 from everview.expr import Call, Expr, Literal, Ref
 from everview.plan.node import (
-    Aggregate, Filter, Group, Join, KeyJoin, Named, Node, Project, Scan,
+    Aggregate,
+    Filter,
+    Group,
+    Join,
+    KeyJoin,
+    Named,
+    Node,
+    Project,
+    Scan,
 )  # fmt: skip
 
 _INFIX = frozenset({"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"})

@@ -118,7 +118,6 @@ def _rename(node: Node, name: Callable[[str], str], alias: dict[str, str]) -> No
                     for e in node.edges
                 ),
                 tuple(
-                    Assertion(alias.get(a.copy, a.copy), expr(a.predicate))
-                    for a in node.assertions
+                    Assertion(alias.get(a.copy, a.copy), expr(a.predicate)) for a in node.assertions
                 ),
             )

@@ -116,8 +116,8 @@ class Assertion:
 class KeyJoin:
     """A join along keys: a tree of copies, root first; output: the columns of all copies.
 
-        lineitem ──l_orderkey──▶ orders ──o_custkey──▶ customer
-           └──────l_suppkey────▶ supplier     assertion at lineitem: c_nationkey = s_nationkey
+    lineitem ──l_orderkey──▶ orders ──o_custkey──▶ customer
+       └──────l_suppkey────▶ supplier     assertion at lineitem: c_nationkey = s_nationkey
     """
 
     copies: tuple[Copy, ...]
@@ -183,7 +183,9 @@ def _named(named: Named, below: dict[str, Column]) -> Column:
     value = named.value
     if value.expr == "ref":
         if value.name not in below:
-            raise PlanError("PLAN.UNKNOWN_COLUMN", f"{named.name} reads {value.name}: no such input")
+            raise PlanError(
+                "PLAN.UNKNOWN_COLUMN", f"{named.name} reads {value.name}: no such input"
+            )
         return Column(named.name, value.type, below[value.name].nullable)
     return Column(named.name, value.type, not (value.expr == "literal" and value.value is not None))
 

@@ -4,9 +4,7 @@
                               ▲
                               └── l_orderkey ── orders
 
-Also `text`, an expression in SQL-like form, for whoever shows plans to people.
-
-Not here: the terminal form with placement (plan/explain), JSON (plan/wire).
+Not here: the text form, and expressions as text (plan/explain), JSON (plan/wire).
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from everview.expr import Call, Expr, Literal
+from everview.plan.explain import text
 from everview.plan.node import (
     Copy,
     Filter,
@@ -27,9 +25,6 @@ from everview.plan.node import (
     Scan,
     inputs,
 )
-
-INFIX = frozenset({"and", "or", "=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"})
-QUOTED = frozenset({"STRING", "BINARY", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,31 +77,6 @@ def boxes(plan: Plan) -> tuple[Box, ...]:
 
     top = add(plan.root)
     return (*found, Box((f"View {plan.name}",), (("", top),)))
-
-
-def text(expr: Expr, *, inside: bool = False) -> str:
-    """An expression in SQL-like text; `inside`: in brackets if it is an infix formula."""
-    if isinstance(expr, Literal):
-        return _literal(expr)
-    if not isinstance(expr, Call):
-        return expr.name
-    if expr.op in INFIX:
-        joined = f" {expr.op} ".join(text(a, inside=True) for a in expr.args)
-        return f"({joined})" if inside else joined
-    arguments = ", ".join(text(a) for a in expr.args)
-    if expr.op == "cast":
-        return f"cast({arguments} as {expr.type})"
-    return f"{expr.op}({arguments})"
-
-
-def _literal(literal: Literal) -> str:
-    if literal.value is None:
-        return "NULL"
-    if isinstance(literal.value, bool):
-        return str(literal.value).upper()
-    if literal.type.name in QUOTED:
-        return "'" + str(literal.value).replace("'", "''") + "'"
-    return str(literal.value)
 
 
 def _lines(node: Node) -> tuple[str, ...]:

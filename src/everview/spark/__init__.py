@@ -1,0 +1,1 @@
+"""A dataflow on Spark Structured Streaming: one streaming query per view."""

@@ -31,13 +31,13 @@ _LITERAL_HELP = {
 
 def castable(old: Type, new: Type) -> bool:
     """May a value be cast explicitly?"""
-    if old == new or old.is_numeric and new.is_numeric:
+    if old == new or (old.is_numeric and new.is_numeric):
         return True
     if "STRING" in (old.name, new.name):
         return True
     if {old.name, new.name} <= _TEMPORAL:
         return True
-    return old.name == "BOOLEAN" and new.is_numeric or new.name == "BOOLEAN" and old.is_numeric
+    return (old.name == "BOOLEAN" and new.is_numeric) or (new.name == "BOOLEAN" and old.is_numeric)
 
 
 def cast(value: Expr, type: Type, position: Position | None) -> Expr:

@@ -21,10 +21,10 @@ from sqlglot import exp
 
 from everview.errors import Position, SchemaError, SqlError
 from everview.schema import Column, ForeignKey, Placement, Policy, Relation, Schema
+from everview.sql.datatype import read_type
 from everview.sql.dialect import Source
 from everview.sql.scope import fold
 from everview.sql.subset import refuse, similar
-from everview.sql.types import read_type
 
 _KINDS = frozenset({"ExternalProperty", "Property", "SchemaCommentProperty"})
 

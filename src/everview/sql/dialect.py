@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlglot.parsers.spark import SparkParser
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from everview.errors import Position, SqlError
 
@@ -33,9 +34,11 @@ _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType
 
 class _Parser(SparkParser):
     STRICT_CAST = True  # CAST and TRY_CAST stay apart
-    FUNCTIONS: Any = {}
-    FUNCTION_PARSERS: Any = {name: SparkParser.FUNCTION_PARSERS[name] for name in _KEPT_PARSERS}
-    NO_PAREN_FUNCTION_PARSERS: Any = {
+    FUNCTIONS: ClassVar[Any] = {}
+    FUNCTION_PARSERS: ClassVar[Any] = {
+        name: SparkParser.FUNCTION_PARSERS[name] for name in _KEPT_PARSERS
+    }
+    NO_PAREN_FUNCTION_PARSERS: ClassVar[Any] = {
         name: SparkParser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("ANY", "CASE")
     }
 
@@ -47,12 +50,12 @@ class Dialect(Spark):
     """Spark SQL as Everview reads it."""
 
     class Tokenizer(Spark.Tokenizer):
-        KEYWORDS: Any = {
+        KEYWORDS: ClassVar[Any] = {
             **Spark.Tokenizer.KEYWORDS,
             "BYTES": TokenType.BINARY,
             "TIMESTAMP WITHOUT TIME ZONE": TokenType.TIMESTAMPNTZ,
         }
-        STRING_ESCAPES: Any = ["'", '"', "\\"]  # 'it''s' is one text, as in Spark 4
+        STRING_ESCAPES: ClassVar[Any] = ["'", '"', "\\"]  # 'it''s' is one text, as in Spark 4
 
     Parser = _Parser
 
@@ -113,7 +116,7 @@ class Statement:
         """The text after the first top-level AS (of a CREATE VIEW); else the whole statement."""
         tokens = self.source.tokens
         start, depth = tokens[0].start, 0
-        for token, following in zip(tokens, tokens[1:], strict=False):
+        for token, following in pairwise(tokens):
             depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
             if depth == 0 and token.token_type == TokenType.ALIAS:
                 start = following.start
@@ -129,6 +132,8 @@ def parse(text: str) -> list[Statement]:
             f"the text has {len(text)} characters, the limit is {MAX_TEXT}",
             fix="split it into several scripts",
         )
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        raise SqlError("SYNTAX", "the text is not Unicode: it holds half a surrogate pair")
     try:
         tokens = _DIALECT.tokenize(text)
     except TokenError as e:
@@ -157,9 +162,9 @@ def _statement(text: str, tokens: tuple[Token, ...]) -> Statement:
     source = Source(text, tokens)
     _check_depth(source)
     try:
-        trees = _DIALECT.parser(
-            error_level=ErrorLevel.IMMEDIATE, max_nodes=MAX_NODES
-        ).parse(list(tokens), text)
+        trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE, max_nodes=MAX_NODES).parse(
+            list(tokens), text
+        )
     except ParseError as e:
         raise _syntax_error(source, e) from None
     except RecursionError:

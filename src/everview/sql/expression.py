@@ -15,15 +15,22 @@ from sqlglot import exp
 
 from everview.errors import Position
 from everview.expr import (
-    AggregateName, Call, Expr, Literal, Ref, aggregate_type, call, conjunction,
+    AggregateName,
+    Call,
+    Expr,
+    Literal,
+    Ref,
+    aggregate_type,
+    call,
+    conjunction,
 )  # fmt: skip
-from everview.plan.constant import convert
-from everview.schema import BIGINT, BOOLEAN, DOUBLE, INT, STRING, TIMESTAMP
+from everview.schema import BIGINT, BOOLEAN, INT, STRING
 from everview.sql import coerce, functions
+from everview.sql.datatype import read_type
 from everview.sql.dialect import Source
+from everview.sql.literals import check_pattern, interval, number
 from everview.sql.scope import Scope, resolve, unknown
 from everview.sql.subset import refuse, similar
-from everview.sql.types import read_type
 
 AGGREGATE_NAMES: Mapping[str, AggregateName] = {
     "sum": "sum", "count": "count", "avg": "avg", "mean": "avg",
@@ -88,34 +95,7 @@ def _column(node: exp.Expr, env: Env) -> Expr:
 
 def _literal(node: exp.Expr, env: Env) -> Expr:
     assert isinstance(node, exp.Literal)
-    text = node.name
-    if node.is_string:
-        return Literal(text, STRING)
-    if "e" in text.lower():
-        try:
-            return Literal(float(text), DOUBLE)
-        except ValueError:
-            raise refuse("TYPE.LITERAL", env.at(node), f"{text[:60]} is no number", "") from None
-    type = coerce.literal_decimal(text)
-    if type is None:
-        raise refuse(
-            "TYPE.LITERAL", env.at(node), f"{text[:60]} has more than 38 digits", "use fewer"
-        )
-    if "." not in text:
-        number = int(text)
-        if number < 2**63:
-            return Literal(number, INT if number < 2**31 else BIGINT)
-    converted = convert(Literal(text, STRING), type)
-    assert converted is not None
-    return converted
-
-
-def _null(node: exp.Expr, env: Env) -> Expr:
-    return coerce.NULL
-
-
-def _true_false(node: exp.Expr, env: Env) -> Expr:
-    return Literal(bool(node.args["this"]), BOOLEAN)
+    return Literal(node.name, STRING) if node.is_string else number(node.name, env.at(node))
 
 
 # ------------------------------------------------------------------------------- logic, comparisons
@@ -179,7 +159,7 @@ def _in(node: exp.Expr, env: Env) -> Expr:
 
 
 def _like(node: exp.Expr, env: Env) -> Expr:
-    escape: tuple[Expr, ...] = ()
+    escape: tuple[Literal, ...] = ()
     at = env.at(node)
     if isinstance(node, exp.Escape):
         mark = bind(node.args["expression"], env)
@@ -192,24 +172,8 @@ def _like(node: exp.Expr, env: Env) -> Expr:
     if not (isinstance(pattern, Literal) and isinstance(pattern.value, str)):
         shown = "NULL" if isinstance(pattern, Literal) else "an expression"
         raise refuse("UNSUPPORTED.LIKE_PATTERN", at, shown)
-    _check_pattern(pattern.value, str(escape[0].value) if escape else "\\", at)
+    check_pattern(pattern.value, str(escape[0].value) if escape else "\\", at)
     return call("like", coerce.text(bind(node.this, env), at), pattern, *escape)
-
-
-def _check_pattern(pattern: str, escape: str, at: Position) -> None:
-    """As Spark: after the escape character comes %, _ or the character itself."""
-    i = 0
-    while i < len(pattern):
-        if pattern[i] == escape:
-            if pattern[i + 1 : i + 2] not in ("%", "_", escape):
-                raise refuse(
-                    "TYPE.LITERAL",
-                    at,
-                    f"the pattern {pattern[:60]!r} escapes something else than %, _ or {escape}",
-                    f"write {escape}{escape} for {escape} itself",
-                )
-            i += 1
-        i += 1
 
 
 def _is(node: exp.Expr, env: Env) -> Expr:
@@ -231,97 +195,36 @@ def _is(node: exp.Expr, env: Env) -> Expr:
 # ------------------------------------------------------------------------------- arithmetic, dates
 
 
-def _arithmetic(op: str) -> Callable[[exp.Expr, Env], Expr]:
-    def binder(node: exp.Expr, env: Env) -> Expr:
-        chain: list[exp.Expr] = []
-        while type(node) in _ARITHMETIC:  # left-deep chains are long, so no recursion on the left
-            chain.append(node)
-            node = node.this
-        result = bind(node, env)
-        for step in reversed(chain):
-            result = _step(_ARITHMETIC[type(step)], result, step, env)
-        return result
-
-    return binder
-
-
 _ARITHMETIC: Mapping[type[exp.Expr], str] = {
-    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%",
-}  # fmt: skip
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+    exp.Mod: "%",
+}
+
+
+def _arithmetic(node: exp.Expr, env: Env) -> Expr:
+    """A chain `a + b - c`; without recursion on the left, where chains are long."""
+    chain: list[exp.Expr] = []
+    while type(node) in _ARITHMETIC:
+        chain.append(node)
+        node = node.this
+    if isinstance(node, exp.Interval) and isinstance(chain[-1], exp.Add):
+        value = bind(chain.pop().args["expression"], env)  # INTERVAL ... + date
+        result = functions.shift("+", value, interval(node, env.source), env.at(node))
+    else:
+        result = bind(node, env)
+    for step in reversed(chain):
+        result = _step(_ARITHMETIC[type(step)], result, step, env)
+    return result
 
 
 def _step(op: str, left: Expr, node: exp.Expr, env: Env) -> Expr:
-    right_node, at = node.args["expression"], env.at(node)
-    if isinstance(right_node, exp.Interval):
-        return _shift(op, left, right_node, env)
-    right = bind(right_node, env)
-    if "DATE" in (left.type.name, right.type.name) and op in "+-":
-        return _date_arithmetic(op, left, right, at)
-    return coerce.arithmetic(op, left, right, at)
-
-
-def _date_arithmetic(op: str, left: Expr, right: Expr, at: Position) -> Expr:
-    if op == "+" and left.type.name != "DATE":
-        left, right = right, left
-    if left.type.name == "DATE" and right.type.name != "DATE":
-        make = functions.add_days if op == "+" else functions.sub_days
-        return make([left, right], at)
-    raise refuse(
-        "UNSUPPORTED.INTERVAL",
-        at,
-        f"{left.type} {op} {right.type} would be an interval, which is not supported",
-        "use DATEDIFF(end, start)",
-    )
-
-
-_MICROS = {"HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000}
-_DAYS = {"DAY": 1, "WEEK": 7}
-_MONTHS = {"MONTH": 1, "YEAR": 12}
-
-
-def _shift(op: str, value: Expr, node: exp.Interval, env: Env) -> Expr:
-    """A date or timestamp plus or minus an INTERVAL literal."""
-    count, unit = _interval(node, env)
-    count, at = (-count if op == "-" else count), env.at(node)
-    if value.type.name == "STRING" and isinstance(value, Literal):
-        value = coerce.date(value, at)
-    if op in "+-" and value.type.name == "DATE":
-        if unit in _DAYS:
-            return functions.add_days([value, Literal(count * _DAYS[unit], INT)], at)
-        if unit in _MONTHS:
-            return functions.add_months([value, Literal(count * _MONTHS[unit], INT)], at)
-        value = coerce.cast(value, TIMESTAMP, at)
-    zoned = value.type.name == "TIMESTAMP"
-    if op in "+-" and (zoned or value.type.name == "TIMESTAMP_NTZ"):
-        micros = count * _MICROS.get(unit, _DAYS.get(unit, 0) * 24 * _MICROS["HOUR"])
-        if micros and abs(micros) < 2**62 and (unit in _MICROS or not zoned):
-            return call("add_micros", value, Literal(micros, BIGINT))
-    raise refuse(
-        "UNSUPPORTED.INTERVAL",
-        at,
-        f"{value.type} {op} INTERVAL ... {unit} is not supported",
-        "add days, weeks, months or years to a DATE; hours, minutes or seconds to a TIMESTAMP",
-    )
-
-
-def _interval(node: exp.Interval, env: Env) -> tuple[int, str]:
-    unit = node.args.get("unit")
-    name = unit.name.upper() if isinstance(unit, exp.Var) else ""
-    name = name.removesuffix("S")
-    value = node.this
-    sign = 1
-    while isinstance(value, exp.Neg | exp.Paren):
-        sign, value = (-sign if isinstance(value, exp.Neg) else sign), value.this
-    text = value.name.strip() if isinstance(value, exp.Literal) else ""
-    digits = text.lstrip("+-")
-    if name not in (*_MICROS, *_DAYS, *_MONTHS) or not digits.isdecimal() or len(digits) > 9:
-        raise refuse(
-            "UNSUPPORTED.INTERVAL",
-            env.source.position(node, "INTERVAL"),
-            "this INTERVAL is not supported",
-            "write INTERVAL 'n' DAY (or WEEK, MONTH, YEAR, HOUR, MINUTE, SECOND)",
-        )
-    return sign * int(text), name
+    right, at = node.args["expression"], env.at(node)
+    if isinstance(right, exp.Interval):
+        return functions.shift(op, left, interval(right, env.source), at)
+    return functions.arithmetic(op, left, bind(right, env), at)
 
 
 def _lone_interval(node: exp.Expr, env: Env) -> Expr:
@@ -333,16 +236,9 @@ def _lone_interval(node: exp.Expr, env: Env) -> Expr:
     )
 
 
-def _add(node: exp.Expr, env: Env) -> Expr:
-    """`INTERVAL ... + date` is `date + INTERVAL ...`."""
-    if isinstance(node.this, exp.Interval) and isinstance(node, exp.Add):
-        return _shift("+", bind(node.args["expression"], env), node.this, env)
-    return _arithmetic("+")(node, env)
-
-
 def _neg(node: exp.Expr, env: Env) -> Expr:
     if isinstance(node.this, exp.Literal) and node.this.name == str(2**63):
-        return Literal(-(2**63), BIGINT)
+        return Literal(-(2**63), BIGINT)  # the one integer that is BIGINT only with its sign
     return functions.negate(bind(node.this, env), env.at(node))
 
 
@@ -379,8 +275,10 @@ def _extract(node: exp.Expr, env: Env) -> Expr:
     field_name = node.this.name.upper()
     name = functions.EXTRACTS.get(field_name)
     if name is None:
-        fix = "use SECOND(x) for whole seconds" if field_name.startswith("SEC") else "use " + (
-            ", ".join(sorted(set(functions.EXTRACTS.values())))
+        fix = (
+            "use SECOND(x) for whole seconds"
+            if field_name.startswith("SEC")
+            else "use " + (", ".join(sorted(set(functions.EXTRACTS.values()))))
         )
         raise refuse(
             "ARGUMENTS", env.at(node), f"EXTRACT({field_name[:30]} FROM ...) is not supported", fix
@@ -474,8 +372,8 @@ def _argument(name: AggregateName, node: exp.Expr, env: Env, at: Position) -> Ex
 _BINDERS: Mapping[type[exp.Expr], Callable[[exp.Expr, Env], Expr]] = {
     exp.Column: _column,
     exp.Literal: _literal,
-    exp.Null: _null,
-    exp.Boolean: _true_false,
+    exp.Null: lambda node, env: coerce.NULL,  # noqa: ARG005
+    exp.Boolean: lambda node, env: Literal(bool(node.args["this"]), BOOLEAN),  # noqa: ARG005
     exp.Paren: _paren,
     exp.And: _connector("and"),
     exp.Or: _connector("or"),
@@ -493,11 +391,7 @@ _BINDERS: Mapping[type[exp.Expr], Callable[[exp.Expr, Env], Expr]] = {
     exp.Like: _like,
     exp.Escape: _like,
     exp.Is: _is,
-    exp.Add: _add,
-    exp.Sub: _arithmetic("-"),
-    exp.Mul: _arithmetic("*"),
-    exp.Div: _arithmetic("/"),
-    exp.Mod: _arithmetic("%"),
+    **dict.fromkeys(_ARITHMETIC, _arithmetic),
     exp.Neg: _neg,
     exp.DPipe: _pipes,
     exp.Interval: _lone_interval,

@@ -16,6 +16,7 @@ from everview.expr import Expr, Literal, call
 from everview.plan.constant import fold
 from everview.schema import BIGINT, BOOLEAN, DATE, DOUBLE, INT, TIMESTAMP, Type
 from everview.sql import coerce
+from everview.sql.literals import DAYS, MICROS, MONTHS
 from everview.sql.subset import refuse
 
 Place = Position | None
@@ -97,6 +98,52 @@ def add_months(args: list[Expr], at: Place) -> Expr:
 
 def _folded(op: str, *args: Expr) -> Expr:
     return fold(call(op, *args))
+
+
+def arithmetic(op: str, left: Expr, right: Expr, at: Place) -> Expr:
+    """`left op right`, where a DATE and a whole number are a date some days later or earlier."""
+    if op not in "+-" or "DATE" not in (left.type.name, right.type.name):
+        return coerce.arithmetic(op, left, right, at)
+    if op == "+" and left.type.name != "DATE":
+        left, right = right, left
+    if left.type.name == "DATE" and right.type.name != "DATE":
+        return (add_days if op == "+" else sub_days)([left, right], at)
+    raise refuse(
+        "UNSUPPORTED.INTERVAL",
+        at,
+        f"{left.type} {op} {right.type} would be an interval, which is not supported",
+        "use DATEDIFF(end, start)",
+    )
+
+
+def shift(op: str, value: Expr, interval: tuple[int, str], at: Place) -> Expr:
+    """A date or timestamp plus or minus an interval.
+
+    A day of a TIMESTAMP may have 23 or 25 hours, depending on its zone, so days are for dates.
+    """
+    count, unit = interval
+    count = -count if op == "-" else count
+    if value.type.name == "STRING" and isinstance(value, Literal):
+        value = coerce.date(value, at)
+    temporal = op in "+-" and value.type.name in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ")
+    days, months = count * DAYS.get(unit, 0), count * MONTHS.get(unit, 0)
+    if temporal and value.type.name == "DATE" and max(abs(days), abs(months)) < 2**31:
+        if unit in DAYS:
+            return _folded("add_days", value, Literal(days, INT))
+        if unit in MONTHS:
+            return _folded("add_months", value, Literal(months, INT))
+        value = coerce.cast(value, TIMESTAMP, at)
+    micros = count * MICROS.get(unit, 0)
+    if unit in DAYS and value.type.name == "TIMESTAMP_NTZ":
+        micros = days * 24 * MICROS["HOUR"]
+    if temporal and unit not in MONTHS and (micros or unit in MICROS) and abs(micros) < 2**62:
+        return call("add_micros", value, Literal(micros, BIGINT))
+    raise refuse(
+        "UNSUPPORTED.INTERVAL",
+        at,
+        f"{value.type} {op} INTERVAL ... {unit} is not supported",
+        "add days, weeks, months or years to a DATE; hours, minutes or seconds to a TIMESTAMP",
+    )
 
 
 def _date_diff(args: list[Expr], at: Place) -> Expr:
@@ -233,4 +280,3 @@ EXTRACTS: Mapping[str, str] = {
     "DOW": "dayofweek", "DAYOFWEEK": "dayofweek", "DOY": "dayofyear", "HOUR": "hour",
     "HOURS": "hour", "H": "hour", "MINUTE": "minute", "MINUTES": "minute", "M": "minute",
 }  # fmt: skip
-

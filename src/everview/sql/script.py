@@ -26,6 +26,7 @@ from everview.sql.subset import check as check_subset
 from everview.sql.subset import refuse
 
 ANSWER = "answer"
+_NOTHING = Schema()
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,9 @@ class Script:
 
 
 def read_script(
-    text: str, schema: Schema = Schema(), views: Mapping[str, Plan] | None = None  # noqa: B008
+    text: str,
+    schema: Schema = _NOTHING,
+    views: Mapping[str, Plan] | None = None,
 ) -> Script:
     """The tables and views of a script, on top of those already there."""
     statements = parse(text)

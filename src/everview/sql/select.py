@@ -23,7 +23,15 @@ from sqlglot import exp
 from everview.expr import Call, Expr, Ref, call, conjunction
 from everview.plan.names import apart, unique
 from everview.plan.node import (
-    Aggregate, Filter, Group, Join, Named, Node, Project, Scan, columns,
+    Aggregate,
+    Filter,
+    Group,
+    Join,
+    Named,
+    Node,
+    Project,
+    Scan,
+    columns,
 )  # fmt: skip
 from everview.schema import Column, Schema
 from everview.sql import coerce
@@ -363,9 +371,7 @@ def _grouped(
         nullable = function != "count"
         names[ref] = Ref(name, ref.type)
         aggregates.append(Aggregate(name, function, argument, Column(name, ref.type, nullable)))
-    grouped: Node = Group(
-        node, tuple(Named(names[k].name, k) for k in keys), tuple(aggregates)
-    )
+    grouped: Node = Group(node, tuple(Named(names[k].name, k) for k in keys), tuple(aggregates))
     if condition is not None:
         grouped = Filter(grouped, _over_group(condition, names, env))
     return Project(

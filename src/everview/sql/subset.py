@@ -128,9 +128,7 @@ REFUSALS: Mapping[str, Refusal] = {
     "UNKNOWN.TABLE": Refusal("there is no table or view {what}", "{fix}"),
     "UNKNOWN.COLUMN": Refusal("there is no column {what} here", "{fix}"),
     "UNKNOWN.FUNCTION": Refusal("there is no function {what}", "{fix}"),
-    "AMBIGUOUS.COLUMN": Refusal(
-        "column {what} is in several inputs", "say which one: {fix}"
-    ),
+    "AMBIGUOUS.COLUMN": Refusal("column {what} is in several inputs", "say which one: {fix}"),
     "NAME.DUPLICATE": Refusal("the name {what} is used twice", "{fix}"),
     "NAME.INVALID": Refusal(
         "the name {what} cannot be used", "use no dots, no # and no control characters in names"
@@ -158,15 +156,11 @@ REFUSALS: Mapping[str, Refusal] = {
     "TABLE.DEFINITION": Refusal("{what}", "{fix}"),
     "TABLE.OPTION": Refusal("{what}", "{fix}"),
     "SCRIPT.EMPTY": Refusal("the text holds no statement", "write a CREATE or a SELECT"),
-    "SCRIPT.ONE_SELECT": Refusal(
-        "{what}", "name each view: CREATE VIEW name AS SELECT ..."
-    ),
+    "SCRIPT.ONE_SELECT": Refusal("{what}", "name each view: CREATE VIEW name AS SELECT ..."),
 }
 
 
-def refuse(
-    code: str, position: Position | None = None, what: str = "", fix: str = ""
-) -> SqlError:
+def refuse(code: str, position: Position | None = None, what: str = "", fix: str = "") -> SqlError:
     """The error of a refusal; callers raise it."""
     refusal = REFUSALS[code]
     return SqlError(
@@ -189,28 +183,31 @@ def similar(name: str, known: Iterable[str], kind: str) -> str:
 
 # ------------------------------------------------------------- functions that are known and refused
 
-AGGREGATES = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+AGGREGATES = _words(
     """min max stddev stddev_pop stddev_samp std variance var_pop var_samp first first_value last
     last_value any_value collect_list collect_set array_agg list_agg listagg string_agg group_concat
     approx_count_distinct approx_percentile percentile percentile_approx percentile_cont
     percentile_disc median mode corr covar_pop covar_samp skewness kurtosis bool_and bool_or every
     some any bit_and bit_or bit_xor max_by min_by count_if count_min_sketch regr_count regr_slope
-    histogram_numeric grouping grouping_id try_sum try_avg product""".split()
+    histogram_numeric grouping grouping_id try_sum try_avg product"""
 )
-NOT_DETERMINISTIC = frozenset(
+NOT_DETERMINISTIC = _words(
     """rand random randn uuid now current_timestamp current_date current_time curdate curtime
     localtimestamp unix_timestamp shuffle monotonically_increasing_id spark_partition_id randstr
     uniform getdate sysdate current_timezone current_user session_user user current_database
     current_catalog current_schema input_file_name input_file_block_start input_file_block_length
-    version""".split()
+    version"""
 )
-DANGEROUS = frozenset(
+DANGEROUS = _words(
     """java_method reflect try_reflect read_files read_csv read_json read_parquet read_text
-    from_file load_file shell system transform ai_query http_request sql_query try_remote""".split()
+    from_file load_file shell system transform ai_query http_request sql_query try_remote"""
 )
-_PATH_FORMATS = frozenset(
-    "parquet csv json orc text delta avro iceberg binaryfile xml jdbc hudi file".split()
-)
+_PATH_FORMATS = _words("parquet csv json orc text delta avro iceberg binaryfile xml jdbc hudi file")
 
 
 def function_refusal(name: str) -> str | None:
@@ -311,9 +308,9 @@ def _finds(node: exp.Expr) -> Iterable[_Find]:
                 yield _Find("UNSUPPORTED.GROUPING_SETS", node, what, f"GROUP BY {what}")
 
 
-_SELECT_PARTS = frozenset(
+_SELECT_PARTS = _words(
     "with_ kind hint distinct expressions from_ joins where group having order limit offset "
-    "windows laterals qualify sort cluster distribute pivots sample".split()
+    "windows laterals qualify sort cluster distribute pivots sample"
 )
 
 

@@ -14,16 +14,12 @@ from __future__ import annotations
 import numpy as np
 
 from everview.delta.vector import Array, Vector, arrow_type, narrow
+from everview.plan.step import words_of
 from everview.schema import Column, Type
 from everview.state.text import TextTable
 
 _LOW = 2**64 - 1
 NULL_BITS = 63
-
-
-def words_of(t: Type) -> int:
-    """How many words a value of the type takes."""
-    return 2 if t.is_decimal and (t.precision or 0) > 18 else 1
 
 
 class Layout:

@@ -236,7 +236,8 @@ def _from_text(job: _Job) -> Term:
         if bad.any():
             raise bad_cast(job.call, texts[int(a.values[first(bad)])], a.type, job.to)
     values = np.empty(len(read), object if job.to.is_decimal else numpy_type(job.to))
-    values[:] = [0 if v is None else v for v in read]
+    with np.errstate(over="ignore"):  # a DOUBLE beyond FLOAT is infinite
+        values[:] = [0 if v is None else v for v in read]
     return Term(job.to, narrow(values[a.values]), a.valid)
 
 

@@ -83,8 +83,11 @@ def _timestamps(local: Array) -> list[str]:
 
 
 def _year_sign(text: str) -> str:
-    """Years of five digits carry a plus, as in Java."""
-    return "+" + text if text[0] != "-" and text.index("-") > 4 else text
+    """Years have four digits or more; those with more carry a plus, as in Java."""
+    negative = text[0] == "-"
+    year, rest = text[negative:].split("-", 1)
+    sign = "-" if negative else "+" if len(year) > 4 else ""
+    return f"{sign}{year.zfill(4)}-{rest}"
 
 
 def _decoded(value: bytes) -> str:

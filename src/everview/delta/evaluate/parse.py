@@ -59,10 +59,10 @@ def scaled_decimal(text: str, scale: int) -> int | None:
     after = only_fraction or fraction or ""
     digits = ((whole or "") + after).lstrip("0") or "0"
     power = int(exponent or 0) - len(after)  # the number is digits * 10^power
+    if digits == "0" or len(digits) + power < -scale:
+        return 0
     if len(digits) + power > MAX_PRECISION:
         return None
-    if len(digits) + power < -scale:
-        return 0
     shift = power + scale
     out = half_up(int(digits), shift)
     return -out if sign == "-" else out

@@ -168,7 +168,8 @@ def _random(keys: Keys, seed: int) -> dict[str, Timeline]:
     rng = np.random.default_rng(seed)
     rows = {t.name: np.sort(_in_key_order(keys[t.name], t)) for t in TABLES}
     span = min(1.0, LOCAL_ROWS / sum(map(len, rows.values())))
-    lives = {n: _lives(rng, r, span) for n, r in rows.items()}
+    small = {t.name for t in SMALL}
+    lives = {n: _lives(rng, r, span, steady=n in small) for n, r in rows.items()}
     # A row's changes at one moment stay together and in order: moments differ between rows.
     when = np.concatenate([moment for moment, *_ in lives.values()])
     rank = np.empty(len(when), np.int64)
@@ -182,30 +183,35 @@ def _random(keys: Keys, seed: int) -> dict[str, Timeline]:
     return plan
 
 
-def _lives(rng: np.random.Generator, rows: Ints, span: float) -> tuple[Any, Any, Any, Any]:
+def _lives(
+    rng: np.random.Generator, rows: Ints, span: float, *, steady: bool
+) -> tuple[Any, Any, Any, Any]:
     """(moment, row, op, image) of every change of these rows.
 
-    A row lives 1 to 3 times. Half of its later lives follow the one before at once (an update),
-    the others after a gap (a re-insert). Each life has its own image; three in ten of the last
-    ones do not end.
+    A row lives 1 to 3 times; the last time it may stay. A later life follows the one before at once
+    (an update) or after a gap (a re-insert), with an image of its own. Rows of `steady` tables come
+    early, are mostly there and seldom move, else joins over them would have no answers to keep.
     """
     n = len(rows)
+    updates, stay, moves = (0.85, 0.8, 0.1) if steady else (0.5, 0.3, 0.5)
     times = rng.choice(np.array([1, 2, 3]), size=n, p=[0.55, 0.3, 0.15])
     moments = np.sort(rng.random((n, 6)), axis=1)
-    at_once = rng.random((n, 3)) < 0.5
+    if steady:
+        moments[:, 0] *= 0.2
+    at_once = rng.random((n, 3)) < updates
     for life in (1, 2):
         begins, ended = moments[:, 2 * life], moments[:, 2 * life - 1]
         moments[:, 2 * life] = np.where(at_once[:, life], ended, begins)
     start = (np.arange(n) + 0.5) / max(n, 1) * (1.0 - span)
     moments = start[:, None] + span * moments
-    images = rng.integers(0, 8, size=(n, 3)).astype(np.int8)
-    images[:, 0] &= np.where(rng.random(n) < 0.8, 0, 7).astype(np.int8)
+    images = rng.integers(0, KEY, size=(n, 3)) + np.where(rng.random((n, 3)) < moves, KEY, 0)
+    images[rng.random(n) < 0.8, 0] = 0  # most first images are as generated
     happens = np.repeat(times[:, None] > np.arange(3), 2, axis=1)
-    stays = rng.random(n) < 0.3
+    stays = rng.random(n) < stay
     happens[np.arange(n)[stays], 2 * times[stays] - 1] = False
     row = np.repeat(rows, 6).reshape(n, 6)
     op = np.tile(np.array([1, -1], np.int8), (n, 3))
-    image = np.repeat(images, 2, axis=1)
+    image = np.repeat(images.astype(np.int8), 2, axis=1)
     return moments[happens], row[happens], op[happens], image[happens]
 
 

@@ -1,0 +1,258 @@
+"""Database and View: the façade. Declare, feed, look.
+
+    db = connect()                                   embedded Spark, or Database(spark)
+    db.execute("CREATE TABLE ...; CREATE VIEW ...")
+    db.table("orders").insert([...])                 rows by hand
+    db.attach("clicks", frame, change="op")          any streaming DataFrame
+    run = db.view("revenue").start("console")        or view.changes(): a streaming DataFrame
+
+Not here: the life of a change (spark, dataflow), SQL (sql), checking an answer (verify).
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from everview.config import Config, load
+from everview.connect import hand
+from everview.connect.contract import RangeSource
+from everview.connect.fold import Row
+from everview.connect.open import open_sources
+from everview.dataflow.compile import Settings
+from everview.dataflow.explain import explain
+from everview.dataflow.program import Program, dataflow_of
+from everview.delta.changes import DELETE, INSERT, UPDATE
+from everview.errors import ConfigError, InputError, SqlError
+from everview.plan.node import Plan
+from everview.plan.rules import optimize
+from everview.plan.wire import to_json
+from everview.schema import Relation, Schema
+from everview.spark import host, session
+from everview.spark.rows import Stream
+from everview.spark.run import Run
+from everview.spark.sinks import MemorySink, open_sink
+from everview.spark.stage import Hosted
+from everview.spark.unpack import Form, unpacked
+from everview.sql.script import read_script, read_view
+
+RECORD = "everview.json"
+
+
+def connect(config: Config | None = None, **settings: Any) -> Database:
+    """A database on embedded Spark. Settings: see everview.config; flags win over file and
+    environment."""
+    config = config or load(flags=settings)
+    return Database(session.embedded(config), config)
+
+
+class Database:
+    """Relations, their sources, and views over them."""
+
+    def __init__(self, spark: SparkSession, config: Config | None = None) -> None:
+        self.config = config or load()
+        self.spark = session.prepared(spark, self.config)
+        self.schema = Schema()
+        self.plans: dict[str, Plan] = {}
+        self.streams: dict[str, Stream] = {}
+        self.runs: list[Run] = []
+        self.base = Path.cwd()
+        self._home: Path | None = None
+
+    # ------------------------------------------------------------------ declaring and feeding
+
+    def execute(self, text: str) -> None:
+        """Run a script of CREATE TABLE and CREATE VIEW statements."""
+        script = read_script(text, self.schema, self.plans)
+        self.schema = Schema(tuple(self._with_policy(r) for r in script.schema.relations))
+        self.plans = dict(script.views)
+
+    def _with_policy(self, r: Relation) -> Relation:
+        """A relation of the default policy takes the configured one."""
+        return replace(r, policy=self.config.policy) if r.policy == "reject" else r
+
+    def table(self, name: str) -> Table:
+        """A declared relation, to change rows of by hand."""
+        return Table(self, self.schema.relation(name))
+
+    def attach(
+        self, name: str, frame: DataFrame, *, change: str | None = None, order_by: str | None = None
+    ) -> None:
+        """Make a streaming DataFrame the source of a declared relation.
+
+        `change`: the column that says what each row does (+/-, I/U/D, `_change_type`); None: rows
+        only arrive. `order_by`: a column that increases with every change, needed if one key can
+        change twice within an epoch in different partitions.
+        """
+        if not frame.isStreaming:
+            raise InputError(
+                "INPUT.NOT_STREAMING", f"the DataFrame for {name} is not a stream",
+                fix="read it with spark.readStream",
+            )  # fmt: skip
+        relation = self.schema.relation(name)
+        self.streams[relation.name] = Stream(relation, frame, change, order_by)
+
+    # ------------------------------------------------------------------ views
+
+    def view(self, name: str, sql: str | None = None) -> View:
+        """A view by name; with `sql`, declared now."""
+        if sql is not None:
+            self.plans[name.lower()] = read_view(name.lower(), sql, self.schema, self.plans)
+        if name.lower() not in self.plans:
+            raise SqlError(
+                "VIEW.UNKNOWN", f"there is no view {name}",
+                fix=f"declared: {', '.join(self.plans) or 'none'}",
+            )  # fmt: skip
+        return View(self, optimize(self.plans[name.lower()]))
+
+    def start(self, views: Sequence[str] | None = None, sink: str = "memory") -> list[Run]:
+        """Start several views (all, if none are named)."""
+        return [self.view(v).start(sink) for v in (views if views is not None else self.plans)]
+
+    def stop(self) -> None:
+        """Stop every run that this database started."""
+        for run in self.runs:
+            run.stop()
+        self.runs = []
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    # ------------------------------------------------------------------ places and sources
+
+    @property
+    def home(self) -> Path:
+        """Where rows by hand and unnamed checkpoints are kept."""
+        if self._home is None:
+            self._home = Path(tempfile.mkdtemp(prefix="everview-"))
+        return self._home
+
+    def placed(self, relation: Relation) -> Relation:
+        """A relation without a connector takes rows by hand, in a folder of its own."""
+        if "connector" in relation.options:
+            return relation
+        folder = (self.config.data or self.home / "hand") / relation.name
+        return replace(relation, options={"connector": "hand", "path": str(folder)})
+
+    def ranges(self, relations: Iterable[str]) -> RangeSource | None:
+        """The files of those relations that no stream feeds, as one source."""
+        named = [self.placed(self.schema.relation(r)) for r in relations if r not in self.streams]
+        return open_sources(named, self.base) if named else None
+
+
+class Table:
+    """Rows of one relation, changed by hand; they wait in its change folder until a view runs."""
+
+    def __init__(self, db: Database, relation: Relation) -> None:
+        self.relation = db.placed(relation)
+        if self.relation.options["connector"] != "hand" or relation.name in db.streams:
+            raise InputError(
+                "INPUT.NOT_BY_HAND", f"relation {relation.name} is read from elsewhere",
+                fix="declare it without a connector to change its rows by hand",
+            )  # fmt: skip
+        self.folder = str(db.base / self.relation.options["path"])
+
+    def insert(self, rows: Sequence[Mapping[str, Any] | Sequence[Any]]) -> None:
+        hand.append(self.folder, self.relation, INSERT, rows)
+
+    def update(self, rows: Sequence[Mapping[str, Any] | Sequence[Any]]) -> None:
+        """New images of rows that are there, by key."""
+        hand.append(self.folder, self.relation, UPDATE, rows)
+
+    def delete(self, rows: Sequence[Mapping[str, Any] | Sequence[Any]]) -> None:
+        """Rows that go; of a relation with a key, the key columns suffice."""
+        hand.append(self.folder, self.relation, DELETE, rows)
+
+
+class View:
+    """A query kept current."""
+
+    def __init__(self, db: Database, plan: Plan) -> None:
+        self.db, self.plan = db, plan
+
+    def explain(self) -> str:
+        """Join graph, stages, routes, placement, key policy and state, as text."""
+        return explain(self.plan, self.db.schema, self.db.config)
+
+    def start(
+        self, sink: str = "memory", *, form: Form = "retract", checkpoint: str | Path | None = None
+    ) -> Run:
+        """Keep the view current: one streaming query into a sink (see spark/sinks)."""
+        given = checkpoint or (
+            self.db.config.checkpoint / self.plan.name if self.db.config.checkpoint else None
+        )
+        folder = Path(given) if given else Path(tempfile.mkdtemp(dir=self.db.home))
+        on = self._hosted(folder)
+        self._check(form)
+        run = Run(
+            self.plan.name, on, self._blobs(on), open_sink(on, sink, form), folder,
+            temporary=given is None,
+        )  # fmt: skip
+        self.db.runs.append(run)
+        return run
+
+    def changes(self, form: Form = "retract") -> DataFrame:
+        """The view's changes as a streaming DataFrame, for any Spark sink."""
+        self._check(form)
+        on = self._hosted(None)
+        return unpacked(self._blobs(on), on, form)
+
+    def snapshot(self) -> Counter[Row]:
+        """The current answer, with multiplicities, of the view's run into memory or the console."""
+        return Counter(self._running().answer)
+
+    def rejects(self) -> list[dict[str, Any]]:
+        """The last rows that were refused: relation, place, reason, raw row."""
+        return [r for run in self.db.runs if run.view == self.plan.name for r in run.rejects]
+
+    def _running(self) -> MemorySink:
+        for run in reversed(self.db.runs):
+            if run.view == self.plan.name and isinstance(run.sink, MemorySink):
+                return run.sink
+        raise InputError(
+            "VIEW.NOT_RUNNING", f"view {self.plan.name} has no run whose answer is in memory",
+            fix="start it with view.start('memory') first",
+        )  # fmt: skip
+
+    def _check(self, form: Form) -> None:
+        flow = dataflow_of(self._program(self.db.config.shards))
+        if form == "upsert" and not flow.key:
+            raise ConfigError(
+                "FORM.NO_KEY", f"view {flow.view} has no key, so it has no upsert form",
+                fix="select the key of its root relation, or group it; or take the retract form",
+            )  # fmt: skip
+
+    def _program(self, shards: int) -> Program:
+        settings = Settings(shards, self.db.config.replicate_rows).resolved(self.db.schema)
+        return Program(to_json(self.plan), settings)
+
+    def _hosted(self, checkpoint: Path | None) -> Hosted:
+        """The view's program; shards and partitions are those of the checkpoint's first run."""
+        config = self.db.config
+        shards, partitions = config.shards, config.partitions
+        if checkpoint is not None:
+            record = checkpoint / RECORD
+            if record.exists():
+                kept = json.loads(record.read_text())
+                shards, partitions = kept["shards"], kept["partitions"]
+            else:
+                checkpoint.mkdir(parents=True, exist_ok=True)
+                record.write_text(json.dumps({"shards": shards, "partitions": partitions}))
+        self.db.spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+        return host.hosted(self._program(shards), str(config.scratch), partitions)
+
+    def _blobs(self, on: Hosted) -> DataFrame:
+        wanted = dataflow_of(on.program).relations()
+        streams = [self.db.streams[r] for r in wanted if r in self.db.streams]
+        ranges = self.db.ranges(wanted)
+        return host.output_blobs(self.db.spark, on, ranges, streams, self.db.config.epoch_limit)

@@ -1,0 +1,323 @@
+"""A join becomes a tree of copies along their keys, or is refused by name.
+
+    Join(lineitem, orders, customer) on l_orderkey = o_orderkey and o_custkey = c_custkey
+    ->  KeyJoin  lineitem ──l_orderkey──▶ orders ──o_custkey──▶ customer
+
+1. Equalities put columns into classes: all columns of a class are equal in every joined row.
+2. Input `many` reaches input `one` if for every column of one's key its class holds a column of
+   many (or a constant). The root is the first input from which all others are reached.
+3. Edges are chosen breadth first, those written as equalities before those that follow.
+4. What the edges do not imply becomes assertions, each at the lowest copy that sees its columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from everview.errors import PlanError
+from everview.expr import Call, Expr, Literal, Ref, call, conjuncts
+from everview.plan.constant import TRUE
+from everview.plan.names import alias_of, unique
+from everview.plan.node import (
+    Assertion,
+    Copy,
+    Edge,
+    Filter,
+    Join,
+    KeyJoin,
+    Named,
+    Node,
+    Project,
+    columns,
+    key,
+)  # fmt: skip
+from everview.plan.walk import bottom_up, names
+from everview.schema import BOOLEAN, INTEGER_BITS, Type
+
+
+def keyjoin(node: Node) -> Node:
+    """Join(a, b, c) on a.b = b.id AND b.c = c.id AND p  ->  KeyJoin(a -> b -> c, assert p)."""
+    return bottom_up(node, lambda n: _keyjoin(n) if isinstance(n, Join) else n)
+
+
+@dataclass(slots=True)
+class _Input:
+    """One input of the join: its node, what it is called, its columns and its key."""
+
+    name: str
+    node: Node
+    columns: frozenset[str]
+    key: tuple[Ref, ...]
+    added: dict[str, Expr] = field(default_factory=dict)
+
+    def with_added(self) -> Node:
+        if not self.added:
+            return self.node
+        kept = tuple(Named(c.name, Ref(c.name, c.type)) for c in columns(self.node))
+        return Project(self.node, (*kept, *(Named(n, v) for n, v in self.added.items())))
+
+
+@dataclass(slots=True)
+class _Classes:
+    """Which expressions are equal in every joined row (union-find), and equal to what constant."""
+
+    above: dict[Expr, Expr] = field(default_factory=dict)
+
+    def top(self, e: Expr) -> Expr:
+        while (up := self.above.setdefault(e, e)) != e:
+            e = up
+        return e
+
+    def unite(self, a: Expr, b: Expr) -> bool:
+        """False if they were equal already."""
+        a, b = self.top(a), self.top(b)
+        self.above[b] = a
+        return a != b
+
+    def equals(self, e: Expr) -> list[Expr]:
+        top = self.top(e)
+        return [m for m in tuple(self.above) if self.top(m) == top]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """How `many` holds the key of `one`: an expression over many for each key column."""
+
+    many: int
+    one: int
+    values: tuple[Expr, ...]
+    written: bool
+
+
+def _keyjoin(join: Join) -> Node:
+    inputs = [_input(n) for n in join.inputs]
+    tests = [t for t in conjuncts(join.on) if t != TRUE]
+    equalities = [t for t in tests if _sides(t, inputs) is not None]
+    classes = _Classes()
+    for test in equalities:
+        classes.unite(*_arguments(test))
+    _constants(inputs, classes)
+    written = frozenset(frozenset(_arguments(t)) for t in equalities)
+    found = [
+        f
+        for many in range(len(inputs))
+        for one in range(len(inputs))
+        if many != one and (f := _reach(many, one, inputs, classes, written)) is not None
+    ]
+    tree = _tree(inputs, found)
+    return _assemble(inputs, tree, tests, equalities)
+
+
+def _input(node: Node) -> _Input:
+    types = {c.name: c.type for c in columns(node)}
+    name = alias_of(next(iter(types)))
+    return _Input(name, node, frozenset(types), tuple(Ref(k, types[k]) for k in key(node)))
+
+
+def _arguments(test: Expr) -> tuple[Expr, Expr]:
+    assert isinstance(test, Call)
+    return test.args[0], test.args[1]
+
+
+def _owner(expr: Expr, inputs: list[_Input]) -> int | None:
+    """The one input whose columns the expression reads; None for several or none."""
+    read = names(expr)
+    owners = [i for i, given in enumerate(inputs) if read & given.columns]
+    return owners[0] if read and len(owners) == 1 else None
+
+
+def _sides(test: Expr, inputs: list[_Input]) -> tuple[int, int] | None:
+    """The inputs of the two sides of an equality between different inputs."""
+    if not isinstance(test, Call) or test.op != "=" or test.args[0].type.is_float:
+        return None
+    a, b = (_owner(e, inputs) for e in test.args)
+    return (a, b) if a is not None and b is not None and a != b else None
+
+
+def _constants(inputs: list[_Input], classes: _Classes) -> None:
+    """A filter `column = literal` of an input makes the literal one of the column's class."""
+    for given in inputs:
+        tests = conjuncts(given.node.predicate) if isinstance(given.node, Filter) else ()
+        for test in tests:
+            if isinstance(test, Call) and test.op == "=" and not test.args[0].type.is_float:
+                a, b = test.args
+                if isinstance(a, Literal) != isinstance(b, Literal):
+                    classes.unite(a, b)
+
+
+# ------------------------------------------------------------------------------ edges and the tree
+
+
+def _reach(
+    many: int, one: int, inputs: list[_Input], classes: _Classes, written: frozenset[object]
+) -> _Found | None:
+    """How rows of `many` hold the key of `one`, if they do."""
+    values: list[Expr] = []
+    direct = True
+    for k in inputs[one].key:
+        held = _held(k, many, inputs, classes, written)
+        if held is None:
+            return None
+        values.append(held[0])
+        direct = direct and held[1]
+    return _Found(many, one, tuple(values), direct) if values else None
+
+
+def _held(
+    k: Ref, many: int, inputs: list[_Input], classes: _Classes, written: frozenset[object]
+) -> tuple[Expr, bool] | None:
+    """The best expression over `many` that equals the key column, and whether the text says so."""
+    best: tuple[tuple[bool, bool, bool], Expr, bool] | None = None
+    for form in tuple(classes.above):
+        wider = isinstance(form, Call) and form.op == "cast" and form.args == (k,)
+        if form != k and not (wider and k.type.is_integer and form.type.is_integer):
+            continue
+        for other in classes.equals(form):
+            constant = isinstance(other, Literal)
+            if not constant and _owner(other, inputs) != many:
+                continue
+            direct = frozenset((form, other)) in written
+            rank = (constant, not direct, not isinstance(other, Ref))
+            if best is None or rank < best[0]:
+                best = rank, _narrowed(other, k.type), direct
+    return None if best is None else (best[1], best[2])
+
+
+def _narrowed(value: Expr, type: Type) -> Expr:
+    """An integer as a narrower one; NULL where it does not fit, since then no key equals it."""
+    if value.type == type:
+        return value
+    limit = 1 << (INTEGER_BITS[type.name] - 1)
+    low, high = Literal(-limit, value.type), Literal(limit - 1, value.type)
+    fits = Call("and", (call(">=", value, low), call("<=", value, high)), BOOLEAN)
+    return call("case", fits, call("cast", value, type=type))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """The copies in the order they are reached, root first, and the edges between them."""
+
+    order: tuple[int, ...]
+    edges: tuple[_Found, ...]
+
+
+def _tree(inputs: list[_Input], found: list[_Found]) -> _Tree:
+    """The tree that reaches every input and follows the text most; ties: the first in FROM."""
+    trees = [_grown(root, found) for root in range(len(inputs))]
+    whole = [t for t in trees if len(t.order) == len(inputs)]
+    if not whole:
+        raise _refused(inputs, max(trees, key=lambda t: len(t.order)))
+    return max(whole, key=lambda t: sum(e.written for e in t.edges))
+
+
+def _grown(root: int, found: list[_Found]) -> _Tree:
+    depth = {root: 0}
+    edges: list[_Found] = []
+    while True:
+        ready = [f for f in found if f.many in depth and f.one not in depth]
+        if not ready:
+            return _Tree(tuple(depth), tuple(edges))
+        edge = min(ready, key=lambda f: (not f.written, depth[f.many]))
+        depth[edge.one] = depth[edge.many] + 1
+        edges.append(edge)
+
+
+def _refused(inputs: list[_Input], best: _Tree) -> PlanError:
+    """The refusal of a join that has no root, with the keys that would be needed."""
+    reached = [inputs[i].name for i in best.order]
+    missing = [inputs[i] for i in range(len(inputs)) if i not in best.order]
+    needed = [
+        f"{m.name} by its key ({', '.join(_short(k.name) for k in m.key)})"
+        if m.key
+        else f"{m.name}, which has no key"
+        for m in missing
+    ]
+    message = (
+        f"the join of {', '.join(i.name for i in inputs)} is not along keys: "
+        f"from {', '.join(reached)} there is no way to {'; '.join(needed)}"
+    )
+    return PlanError(
+        "UNSUPPORTED.JOIN",
+        message,
+        fix="one input must reach all others by equalities with their whole PRIMARY KEY; join on "
+        "the key, declare it, or group the input by the joined columns in a sub-select",
+    )
+
+
+def _short(name: str) -> str:
+    return name.partition(".")[2] or name
+
+
+# -------------------------------------------------------------------------------- the finished node
+
+
+def _assemble(
+    inputs: list[_Input],
+    tree: _Tree,
+    tests: list[Expr],
+    equalities: list[Expr],
+) -> KeyJoin:
+    implied = _Classes()
+    _constants(inputs, implied)
+    edges = []
+    for e in tree.edges:
+        one, many = inputs[e.one], inputs[e.many]
+        for value, k in zip(e.values, one.key, strict=True):
+            _imply(value, k, implied)
+        held = tuple(_column(many, v, one.name) for v in e.values)
+        edges.append(Edge(many.name, held, one.name))
+    left = [t for t in tests if t not in equalities or implied.unite(*_arguments(t))]
+    copies = tuple(
+        Copy(inputs[i].name, inputs[i].with_added(), tuple(k.name for k in inputs[i].key))
+        for i in tree.order
+    )
+    above = {inputs[e.one].name: inputs[e.many].name for e in tree.edges}
+    return KeyJoin(copies, tuple(edges), tuple(_assertions(left, inputs, above)))
+
+
+def _imply(value: Expr, k: Ref, implied: _Classes) -> None:
+    """What a followed edge makes equal; behind a narrowed value stands the wider one."""
+    if isinstance(value, Call) and value.op == "case":
+        wide = value.args[1]
+        assert isinstance(wide, Call)
+        inner = wide.args[0]
+        implied.unite(inner, call("cast", k, type=inner.type))
+    else:
+        implied.unite(value, k)
+
+
+def _column(many: _Input, value: Expr, one: str) -> str:
+    """The column of `many` that holds the value, added to it if it is computed."""
+    if isinstance(value, Ref):
+        return value.name
+    for name, known in many.added.items():
+        if known == value:
+            return name
+    name = unique(f"{many.name}.{one}_key", {*many.columns, *many.added})
+    many.added[name] = value
+    return name
+
+
+def _assertions(
+    tests: Iterable[Expr], inputs: list[_Input], above: dict[str, str]
+) -> Iterable[Assertion]:
+    for test in tests:
+        read = names(test)
+        copies = [i.name for i in inputs if read & i.columns]
+        yield Assertion(_lowest(copies, above), test)
+
+
+def _lowest(copies: list[str], above: dict[str, str]) -> str:
+    """The lowest copy that has all of these at or below it."""
+    paths = [_path(c, above) for c in copies]
+    shared = [c for c in paths[0] if all(c in p for p in paths[1:])]
+    return shared[0]
+
+
+def _path(copy: str, above: dict[str, str]) -> list[str]:
+    """The copy and those above it, up to the root."""
+    path = [copy]
+    while path[-1] in above:
+        path.append(above[path[-1]])
+    return path

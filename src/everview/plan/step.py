@@ -1,0 +1,64 @@
+"""What a stage does besides joining, as pure data: steps row by row, and groups.
+
+Not here: doing it (operators/row, operators/group), deciding it (dataflow/compile).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from everview.expr import Expr
+from everview.plan.node import Aggregate, Named
+from everview.schema import BIGINT, STRING, Column, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """The rows for which the predicate is TRUE."""
+
+    predicate: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Make:
+    """Other columns, from those that are there."""
+
+    columns: tuple[Named, ...]
+
+
+Step = Keep | Make
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSpec:
+    """What is grouped by what. `columns`: the key columns as they leave, types and NULLs.
+
+    The state of a group is `width` words: its weight, per aggregate the number of values it took,
+    and three limbs more for each sum (see operators/group).
+    """
+
+    keys: tuple[Named, ...]
+    aggregates: tuple[Aggregate, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def width(self) -> int:
+        return 1 + sum(1 if a.function == "count" else 4 for a in self.aggregates)
+
+    def of_doubles(self) -> list[int]:
+        """The numbers of the aggregates that sum floating point values."""
+        return [
+            i for i, a in enumerate(self.aggregates)
+            if a.function != "count" and a.argument is not None and a.argument.type.is_float
+        ]  # fmt: skip
+
+    def partial_columns(self) -> tuple[Column, ...]:
+        """The columns of a partial: keys, words, and one text per aggregate of doubles."""
+        words = [Column(f"#{j}", BIGINT, False) for j in range(self.width)]
+        wide = [Column(f"#wide{i}", STRING) for i in self.of_doubles()]
+        return (*self.columns, *words, *wide)
+
+
+def words_of(t: Type) -> int:
+    """How many 64-bit words a stored value of the type takes."""
+    return 2 if t.is_decimal and (t.precision or 0) > 18 else 1

@@ -1,0 +1,87 @@
+"""The embedded Spark session, and the settings every query of ours runs with.
+
+`QUERY` settings must be in force in whatever session starts a query; `EMBEDDED` ones shape a session
+of our own: two or more local threads (four tries per task, so that a killed worker does no harm),
+bound to loopback, quiet, its log in a file.
+
+Not here: which Java (spark/java), building queries (spark/host).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from everview.config import Config
+from everview.errors import ConfigError
+from everview.spark.java import FIX, java_home
+
+_STATE = "spark.sql.streaming.stateStore"
+QUERY = {
+    f"{_STATE}.providerClass":
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    f"{_STATE}.checkpointFormatVersion": "2",
+    f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
+    f"{_STATE}.rocksdb.boundedMemoryUsage": "true",
+    f"{_STATE}.rocksdb.maxMemoryUsageMB": "500",
+    # Our chunks are lz4 and checksummed already, and large: RocksDB should just keep them.
+    f"{_STATE}.rocksdb.compression": "none",
+    "spark.sql.streaming.minBatchesToRetain": "3",
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "200000",
+    "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
+    "spark.sql.streaming.stopTimeout": "30s",
+}  # fmt: skip
+
+
+def embedded(config: Config, name: str = "everview") -> SparkSession:
+    """The embedded session: started on first use, or the one that runs in this process."""
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return prepared(running, config)
+    home = java_home()
+    if home is None:
+        raise ConfigError("JAVA.MISSING", "Spark needs a Java and there is none", fix=FIX)
+    os.environ["JAVA_HOME"] = str(home)
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    threads = max(2, config.partitions)
+    settings = {
+        "spark.app.name": name,
+        "spark.master": f"local[{threads},4]",
+        "spark.driver.memory": config.memory,
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.local.dir": tempfile.mkdtemp(prefix="everview-spark-"),
+        "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="everview-warehouse-"),
+        "spark.sql.session.timeZone": config.timezone,
+        "spark.python.daemon.module": "everview.spark.daemon",
+        "spark.python.worker.faulthandler.enabled": "true",
+        "spark.sql.shuffle.partitions": str(config.partitions),
+        "spark.log.level": "ERROR",
+        **QUERY,
+        **config.spark,
+    }
+    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    log = Path(tempfile.gettempdir()) / f"everview-spark-{os.getpid()}.log"
+    with log.open("ab") as sink:
+        gateway = launch_gateway(conf, popen_kwargs={"stderr": sink, "stdout": sink})
+    context = SparkContext(conf=conf, gateway=gateway)
+    return SparkSession(context)
+
+
+def prepared(spark: SparkSession, config: Config) -> SparkSession:
+    """A session given from outside, with the settings our queries need."""
+    for key, value in QUERY.items():
+        spark.conf.set(key, value)
+    spark.conf.set("spark.sql.shuffle.partitions", str(config.partitions))
+    return spark

@@ -1,0 +1,99 @@
+"""Ranges of files as a Spark streaming source whose rows are packed blobs.
+
+    driver   latestOffset ─ RangeSource.advance ─▶ offset, committed by Spark
+             partitions   ─ RangeSource.ranges  ─▶ one task per range or few
+    task     read(range)  ─ parse, pack         ─▶ (shard, blob) rows, as Arrow
+
+No row of the data ever passes through the JVM: tasks read the files themselves.
+
+Not here: file formats (connect), packing (dataflow/pack), rows of other streams (spark/rows).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+
+from everview.connect.contract import RangeSource
+from everview.dataflow.dataflow import Dataflow
+from everview.dataflow.program import dataflow_of, packer_of
+from everview.delta.frame import encode
+from everview.spark.stage import BLOBS, Hosted
+
+ARROW_BLOBS = pa.schema([("shard", pa.int32()), ("blob", pa.binary())])
+
+
+class RangeReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads a RangeSource, `limit` changes an epoch."""
+
+    def __init__(self, source: RangeSource, hosted: Hosted, limit: int) -> None:
+        self.source, self.hosted, self.limit = source, hosted, limit
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802  Spark's names
+        return self.source.initial()
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        return ReadMaxRows(self.limit)
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """The source itself ends: its offset stops moving when nothing more is there."""
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        rows = limit.max_rows if isinstance(limit, ReadMaxRows) else self.limit
+        return self.source.advance(start, None if isinstance(limit, ReadAllAvailable) else rows)
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
+        ranges = self.source.ranges(start, end) if start != end else []
+        return [InputPartition((i, r)) for i, r in enumerate(ranges)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        number, piece = partition.value
+        flow, packer = dataflow_of(self.hosted.program), packer_of(self.hosted.program)
+        if number == 0:
+            yield blob_rows(self.hosted, wakes(flow))
+        for changes in self.source.read(piece, flow.relations()):
+            yield blob_rows(self.hosted, [(p.shard, p.blob) for p in packer.pack(changes)])
+
+
+def range_source(source: RangeSource, hosted: Hosted, limit: int, name: str) -> type[DataSource]:
+    """A Spark data source class, under a name of its own, that reads this RangeSource."""
+
+    class Ranges(DataSource):
+        @classmethod
+        def name(cls) -> str:
+            return name
+
+        def schema(self) -> str:
+            return BLOBS
+
+        def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: ARG002, N802
+            return RangeReader(source, hosted, limit)
+
+    return Ranges
+
+
+def wakes(flow: Dataflow) -> list[tuple[int, bytes]]:
+    """Blobs that make every ungrouped aggregate's shard run, rows or not."""
+    return [
+        (0, encode({"stage": s.number}))
+        for s in flow.stages
+        if s.group is not None and not s.group.keys
+    ]
+
+
+def blob_rows(hosted: Hosted, blobs: list[tuple[int, bytes]]) -> pa.RecordBatch:
+    """Blobs as rows, keyed as Spark knows their shards."""
+    keys = np.array([hosted.keys[s] for s, _ in blobs], np.int32)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(keys), pa.array([b for _, b in blobs], pa.binary())], schema=ARROW_BLOBS
+    )
