@@ -73,6 +73,8 @@ class Base:
             return self._refuse("DUPLICATE_KEY")
         if old is None and (op == DELETE or (op == UPDATE and policy != "upsert")):
             return self._refuse("MISSING_ROW")
+        if policy == "trust" and op == DELETE and _canonical_zero(old) != _canonical_zero(row):
+            raise PolicyError(f"{self.relation.name}: {row} is not the old image {old}")
         done = [] if old is None else [(-1, old)]
         if op == DELETE:
             del self.rows[key]

@@ -264,9 +264,27 @@ def test_debug_may_stand_anywhere(monkeypatch):
 def test_public_names_are_listed_and_others_refused():
     assert set(everview.__all__) <= set(dir(everview))
     assert everview.Config is Config
-    assert [getattr(everview, name).__name__ for name in everview.__all__] == everview.__all__
+    assert all(callable(getattr(everview, name)) for name in everview.__all__)
     with pytest.raises(AttributeError, match="no attribute 'conect'"):
         _ = everview.conect
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["", "everview.Database", "import everview.connect.open", "from everview.connect import hand"],
+)
+def test_connect_is_a_function_whatever_was_loaded_before(before):
+    code = (
+        f"import everview\n{before}\n"
+        "from everview import database\n"
+        "database.connect = lambda *words, **settings: (words, settings)\n"
+        "assert everview.connect(shards=3) == ((None,), {'shards': 3})\n"
+        "from everview import connect\n"
+        "assert connect('config') == (('config',), {})\n"
+        "import everview.connect.contract\n"
+        "assert everview.connect.contract.Range\n"
+    )
+    loads(code)
 
 
 def loads(code: str, *words: str) -> tuple[set[str], float]:

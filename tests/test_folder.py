@@ -46,7 +46,8 @@ WIDE = Relation(
     "wide",
     (
         Column("id", BIGINT, False), Column("amount", decimal(38, 10)),
-        Column("small", Type("TINYINT")), Column("day", DATE), Column("at", TIMESTAMP), Column("local", TIMESTAMP_NTZ),
+        Column("small", Type("TINYINT")), Column("day", DATE), Column("at", TIMESTAMP),
+        Column("local", TIMESTAMP_NTZ),
         Column("f", DOUBLE), Column("g", FLOAT), Column("ok", BOOLEAN), Column("name", STRING),
         Column("raw", BINARY),
     ),
@@ -464,6 +465,27 @@ def test_an_admitted_file_that_is_gone_is_named(tmp_path: Path) -> None:
             list(source.read(pieces[0], ALL))
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_file_that_goes_half_read_is_not_passed_over(tmp_path: Path, form: Format) -> None:
+    write(tmp_path / "a", random_rows(random.Random(1), 9), form)
+    source = ChangeFolder(str(tmp_path), WIDE, form)
+    half = source.advance(source.initial(), 4)
+    (tmp_path / "a").unlink()
+    with pytest.raises(InputError, match="is not there any more"):
+        source.advance(half, None)
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_a_byte_order_mark_is_no_data(tmp_path: Path, form: Format) -> None:
+    rows = random_rows(random.Random(5), 5)
+    write(tmp_path / "a", rows, form)
+    (tmp_path / "a").write_bytes(b"\xef\xbb\xbf" + (tmp_path / "a").read_bytes())
+    for newlines in (False, True):
+        source = ChangeFolder(str(tmp_path), WIDE, form, newlines=newlines)
+        got, rejects, _ = read_all(source, [None], ALL)
+        assert (got["wide"], rejects) == (tuples(rows), [])
+
+
 def test_the_change_column_is_no_column_of_the_relation(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="r_name is both the change column and a column"):
         ChangeFolder(str(tmp_path), REGION, "csv", "r_name")
@@ -532,3 +554,35 @@ def test_sources_from_options(tmp_path: Path) -> None:
     for message, options in refused.items():
         with pytest.raises(ConfigError, match=message):
             open_source(relation(**options), tmp_path)
+
+
+def test_faults_that_make_up_for_each_other_are_seen(tmp_path: Path) -> None:
+    """Two lines that a stray quote joins, one that a carriage return cuts: three rows for three."""
+    two = Relation("t", (Column("a", STRING), Column("b", STRING)))
+    lines = [b'a,"x', b'y"', b"1,2\r3,4"]
+    (tmp_path / "a.csv").write_bytes(b"\n".join(lines) + b"\n")
+    source = ChangeFolder(str(tmp_path), two, "csv", header=False)
+    got, rejects, _ = read_all(source, [None], {"t": ("a", "b")})
+    assert got["t"] == []
+    assert [raw for _, _, raw in rejects] == [line.decode() for line in lines]
+
+
+def test_what_an_epoch_reads_is_settled_when_it_is_planned(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        for i in range(6):
+            (tmp_path / name / f"{i}.csv").write_text("r_regionkey\n1\n2\n")
+    (tmp_path / "a" / "5.csv").unlink()
+    source = Together(
+        tuple(ChangeFolder(str(tmp_path / name), REGION, "csv") for name in ("a", "b"))
+    )
+    start = source.initial()
+    end = source.advance(start, 21)  # in several rounds: `a` has 10 rows, `b` gives the other 11
+    pieces = source.ranges(start, end)
+    for path in tmp_path.glob("*/*.csv"):
+        with path.open("a") as file:
+            file.write("3\n")
+    assert source.ranges(start, end) == pieces
+    keys = [k for p in pieces for c in source.read(p, {"region": ("r_regionkey",)})
+            for k in c.batch.column(0).to_pylist()]  # fmt: skip
+    assert keys == [1, 2] * 10 + [1]

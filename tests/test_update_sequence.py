@@ -331,3 +331,10 @@ def test_a_file_cut_short_stops_with_a_clear_error(tmp_path: Path) -> None:
         source.advance(end, None)
     with pytest.raises(InputError, match="has become shorter"):
         list(source.read(source.ranges(source.initial(), end)[0], COLUMNS))
+
+
+def test_a_line_must_end_with_its_delimiter(tmp_path: Path) -> None:
+    path = tmp_path / "u.txt"
+    path.write_bytes(b"+RE1|r|true|tail\n")
+    got, rejects, _ = read_all(UpdateSequence(str(path), (REGION,)), [None])
+    assert (got["region"], rejects) == ([], [(0, "PARSE", "+RE1|r|true|tail")])

@@ -32,13 +32,14 @@ _HOMES = {
     "Run": "everview.spark.run",
     "Schema": "everview.schema",
     "View": "everview.database",
-    "connect": "everview.database",
 }
 
 __all__ = ["Config", "Database", "EverviewError", "Run", "Schema", "View", "connect"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "connect":
+        return import_module("everview.connect")  # the folder, which can be called
     if name not in _HOMES:
         raise AttributeError(f"module 'everview' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

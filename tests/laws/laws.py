@@ -73,6 +73,8 @@ class Run:
 
     def epoch(self, changes: Sequence[Change], case: Case) -> None:
         number = f"{self.host.number:06d}"
+        for shard in self.host.shards.values():  # those that stay idle keep their last counts
+            shard.counts = replace(shard.counts, changes=0, touched=0, probes=0, turned=0)
         out = self.host.epoch(batches(case.schema, changes, number))
         self.nets.append(self.view.add(out.changes))
         self.bits.append(out.changes.to_arrow().serialize().to_pybytes())

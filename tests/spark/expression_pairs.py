@@ -22,7 +22,7 @@ from everview.schema import (
     Type,
     decimal,
 )
-from spark.expression_rows import COLUMNS, SMALLINT, TINYINT
+from tests.spark.expression_rows import COLUMNS, SMALLINT, TINYINT
 
 C = {name: Ref(name, t) for name, t in COLUMNS.items()}
 

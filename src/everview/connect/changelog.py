@@ -33,7 +33,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everview.connect.delimited import Layout, whole_file
-from everview.connect.hand import sync
+from everview.connect.durable import place_once, sync
 from everview.connect.json_lines import parse_json
 from everview.connect.lines import split_lines
 from everview.errors import InputError
@@ -104,18 +104,14 @@ def commit_epoch(folder: str, epoch: int, parts: Sequence[PartFile]) -> bool:
         json.dump(manifest, file)
         file.flush()
         os.fsync(file.fileno())
-    try:
-        os.link(hidden, target)
-    except FileExistsError:
-        kept = {p.name for p in _manifest(target)}
-        for p in parts:
-            if p.name not in kept and os.path.exists(os.path.join(folder, p.name)):
-                os.unlink(os.path.join(folder, p.name))
-        return False
-    finally:
-        os.unlink(hidden)
-    sync(os.path.join(folder, MANIFESTS))
-    return True
+    if place_once(hidden, target):
+        return True
+    os.unlink(hidden)
+    kept = {p.name for p in _manifest(target)}
+    for p in parts:
+        if p.name not in kept and os.path.exists(os.path.join(folder, p.name)):
+            os.unlink(os.path.join(folder, p.name))
+    return False
 
 
 def epochs(folder: str) -> list[int]:

@@ -186,11 +186,18 @@ class Step:
 Measure = Callable[[str, int, int | None, bool], Reached]
 
 
-def walk(path: str, start: Offset, limit: int | None, measure: Measure) -> Step:
-    """Go through what has not been consumed, in name order, until `limit` rows or a mark."""
+def walk(
+    path: str, start: Offset, limit: int | None, measure: Measure, *, whole: bool = False
+) -> Step:
+    """Go through what has not been consumed, in name order, until `limit` rows or a mark.
+
+    `whole`: a file that is begun has more to come, so it must be there still.
+    """
     done = Names.from_json(start["done"])
     files = listing(path)
     opened: dict[str, int] = dict(start["open"])
+    if whole and opened.keys() - {f.name for f in files}:
+        raise missing(place(path, min(opened.keys() - {f.name for f in files})))
     ends: dict[str, int] = {}
     rows, more = 0, False
     for file in files:
@@ -200,8 +207,10 @@ def walk(path: str, start: Offset, limit: int | None, measure: Measure) -> Step:
         left = None if limit is None else max(limit, 1) - rows
         try:
             reached = measure(file.path, at, left, file is files[-1])
-        except FileNotFoundError:  # removed since it was listed
-            continue
+        except (FileNotFoundError, InputError) as e:
+            if isinstance(e, InputError) and e.code != "INPUT.FILE_GONE":
+                raise
+            continue  # removed since it was listed: nothing more of it is admitted
         rows += reached.rows
         if reached.finished:
             done.add(file.name)

@@ -78,7 +78,7 @@ class ChangeFolder:
 
     def take(self, start: Offset, limit: int | None) -> Step:
         """As `advance`, with the number of rows taken."""
-        return walk(self.path, start, limit, self._measure)
+        return walk(self.path, start, limit, self._measure, whole=True)
 
     def advance(self, start: Offset, limit: int | None) -> Offset:
         return self.take(start, limit).offset

@@ -28,6 +28,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from everview.connect.durable import place_once, sync
 from everview.connect.folder import ChangeFolder
 from everview.delta.changes import DELETE, INSERT, UPDATE
 from everview.delta.vector import arrow_type
@@ -235,30 +236,15 @@ def _publish(folder: str, write: Callable[[str], None]) -> str:
         write(hidden)
         sync(hidden)
         number = _highest(folder) + 1
-        while True:
-            name = f"{number:0{_DIGITS}d}.parquet"
-            try:
-                os.link(hidden, os.path.join(folder, name))
-                break
-            except FileExistsError:
-                number += 1
+        while not place_once(hidden, os.path.join(folder, f"{number:0{_DIGITS}d}.parquet")):
+            number += 1
     finally:
         if os.path.exists(hidden):
             os.unlink(hidden)
-    sync(folder)
-    return name
+    return f"{number:0{_DIGITS}d}.parquet"
 
 
 def _highest(folder: str) -> int:
     with os.scandir(folder) as entries:
         stems = (e.name.removesuffix(".parquet") for e in entries)
         return max((int(s) for s in stems if len(s) == _DIGITS and s.isdecimal()), default=0)
-
-
-def sync(path: str) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

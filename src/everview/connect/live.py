@@ -10,6 +10,8 @@
 Signs say what changed (+, -, ~ for a new value under the same key); colour only helps. Where the
 output is no terminal, every epoch is one line of text, at most one a second.
 
+The whole answer is held in memory, as rows: this is for answers that people look at.
+
 Not here: where the changes come from; folding (fold).
 """
 
@@ -136,8 +138,9 @@ class LiveTable:
         """The table as it stands: rows with their marks, and the progress line."""
         table = Table(title=self.title, caption=f"{sum(self.answer.values()):,} rows")
         table.add_column("", width=1)
+        some = next(iter(self.answer), ())
         for i, name in enumerate(self.columns):
-            numeric = any(isinstance(r[i], _NUMBERS) for r in list(self.answer)[:1])
+            numeric = bool(some) and isinstance(some[i], _NUMBERS)
             table.add_column(name, justify="right" if numeric else "left", overflow="ellipsis")
         for row in self._shown():
             mark = self._marks.get(row, " ")

@@ -83,6 +83,11 @@ class _Source:
             return plain
         return node.key(node.Project(self.scan, self.make))
 
+    @property
+    def nameless(self) -> bool:
+        """Its projection drops the key, by which its policy must be applied."""
+        return bool(self.scan.key) and self.scan.policy != "trust" and not self.key
+
 
 @dataclass(slots=True)
 class _Built:
@@ -193,6 +198,8 @@ class _Compiler:
         return self.source_feed(name, flow, key, route)
 
     def scattered(self, source: _Source, route: Route) -> bool:
+        if source.nameless:
+            return True
         if source.scan.policy == "trust" or route.kind != "hash":
             return False
         return bool(source.key) and not set(route.columns) <= set(source.key)
@@ -228,6 +235,10 @@ class _Compiler:
 
     def gate(self, source: _Source) -> _Built:
         """A stage of one source alone: it applies the policy and lets changes through."""
+        if source.nameless:  # the key must get there: what drops it is made above
+            built = self.gate(_Source(source.scan, source.predicates))
+            built.step(Make(source.make), source.columns, ())
+            return built
         keeps = source.scan.policy != "trust"
         identity = source.key or tuple(c.name for c in source.columns)
         route = Route("hash", identity) if identity else Route("one")

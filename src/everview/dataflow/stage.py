@@ -166,6 +166,8 @@ class StageShard:
             return delta, consolidate(apply(self.stage.before, delta))
         if not self.stage.group.keys and self.shard:  # the one group lives in the first shard
             return delta, Delta.empty(self.stage.columns)
+        # A group without keys lives in the first shard; others only pass blobs on.
+        first = first and self.shard == 0
         self.group.start()
         partial = self.stage.feeds[0].partial is not None
         if not partial:

@@ -41,5 +41,5 @@ def read_type(node: exp.Expr, source: Source) -> Type:
             raise SqlError(e.code, e.message, fix=e.fix, position=source.position(node)) from None
     if name not in _NAMES or (sizes and _NAMES[name] not in ("STRING", "BINARY")):
         shown = name + (f"({', '.join(sizes)})" if sizes else "")
-        raise refuse("UNSUPPORTED.TYPE", source.position(node), shown[:60])
+        raise refuse("UNSUPPORTED.TYPE", source.position(node, name), shown[:60])
     return Type(_NAMES[name])

@@ -59,6 +59,10 @@ class Dialect(Spark):
 
     Parser = _Parser
 
+    def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
+        """JSON paths are refused later, so they are not read (and not complained about) here."""
+        return path
+
 
 _DIALECT = Dialect()
 
@@ -79,24 +83,19 @@ class Source:
         rest = self.text[start : start + width].splitlines() or [""]
         return Position(self.text, max(1, line), column + 1, max(1, len(rest[0])))
 
-    def position(self, node: exp.Expr, keyword: str = "") -> Position:
-        """Where `node` stands; with a keyword, the last such word at or before its first name."""
+    def position(self, node: exp.Expr, *keywords: str) -> Position:
+        """Where `node` stands; with keywords, the last such word at or before its first name."""
         spans = [
             (part.meta["start"], part.meta["end"])
             for part in node.walk()
             if part.meta and "start" in part.meta
         ]
-        if spans and not keyword:
-            return self.at(*min(spans))
-        if keyword:
-            limit = min(spans)[0] if spans else len(self.text)
-            words = [t for t in self.tokens if t.text.upper().startswith(keyword)]
-            found = [t for t in words if t.start <= limit][-1:] if spans else words[:1]
-            if found:
-                return self.at(found[0].start, found[0].end)
-            if spans:
-                return self.at(*min(spans))
-        return self.first()
+        words = [t for t in self.tokens if t.text.upper().partition(" ")[0] in keywords]
+        if words:
+            limit = min(spans)[0] if spans else -1
+            word = next((t for t in reversed(words) if t.start <= limit), words[0])
+            return self.at(word.start, word.end)
+        return self.at(*min(spans)) if spans else self.first()
 
     def first(self) -> Position:
         """Where the statement begins."""
@@ -207,9 +206,14 @@ def _syntax_error(source: Source, error: ParseError) -> SqlError:
     return SqlError("SYNTAX", message, fix=fix, position=position)
 
 
+def _incomplete(match: re.Match[str]) -> str:
+    return f"something is missing in {match[1].upper()}"
+
+
 def _plain(message: str) -> str:
     """One line, without terminal colours, class names or internals of the parser."""
     message = re.sub(r"\x1b\[[0-9;]*m", "", message).split("\n")[0]
     message = re.sub(r" but got <Token.*", "", message)
+    message = re.sub(r"^Required keyword: '\w+' missing for (\w+)", _incomplete, message)
     message = re.sub(r"<class '[\w.]+\.(\w+)'>", r"\1", message)
     return message[:200].rstrip(". ") or "the statement cannot be read"

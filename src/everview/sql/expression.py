@@ -63,6 +63,10 @@ def bind(node: exp.Expr, env: Env) -> Expr:
     binder = _BINDERS.get(type(node))
     if binder is None:
         raise refuse("UNSUPPORTED.SYNTAX", env.at(node), _name_of(node))
+    for part, value in node.args.items():
+        if value and part not in _PARTS and part not in _MORE_PARTS.get(type(node), ()):
+            what = f"{part.strip('_').upper()} of {_name_of(node)}"
+            raise refuse("UNSUPPORTED.SYNTAX", env.at(node), what)
     return binder(node, env)
 
 
@@ -143,8 +147,6 @@ def _same_or_null(node: exp.Expr, env: Env) -> Expr:
 
 
 def _between(node: exp.Expr, env: Env) -> Expr:
-    if node.args.get("symmetric"):
-        raise refuse("UNSUPPORTED.SYNTAX", env.at(node), "BETWEEN SYMMETRIC")
     value, at = bind(node.this, env), env.at(node)
     low = coerce.comparable([value, bind(node.args["low"], env)], at)
     high = coerce.comparable([value, bind(node.args["high"], env)], at)
@@ -154,6 +156,8 @@ def _between(node: exp.Expr, env: Env) -> Expr:
 def _in(node: exp.Expr, env: Env) -> Expr:
     if node.args.get("query") or node.args.get("unnest") or node.args.get("field"):
         raise refuse("UNSUPPORTED.IN_SUBQUERY", env.at(node))
+    if not node.expressions:
+        raise refuse("ARGUMENTS", env.at(node), "IN has nothing to compare with", "IN (1, 2)")
     values = [bind(v, env) for v in (node.this, *node.expressions)]
     return call("in", *coerce.comparable(values, env.at(node)))
 
@@ -166,14 +170,15 @@ def _like(node: exp.Expr, env: Env) -> Expr:
         if not (isinstance(mark, Literal) and isinstance(mark.value, str) and len(mark.value) == 1):
             raise refuse("TYPE.LITERAL", at, "ESCAPE takes one character", "write ESCAPE '/'")
         escape, node = (mark,), node.this
-    if not isinstance(node, exp.Like) or node.args.get("negate"):
+    if not isinstance(node, exp.Like):
         raise refuse("UNSUPPORTED.SYNTAX", at, _name_of(node))
     pattern = bind(node.args["expression"], env)
     if not (isinstance(pattern, Literal) and isinstance(pattern.value, str)):
         shown = "NULL" if isinstance(pattern, Literal) else "an expression"
         raise refuse("UNSUPPORTED.LIKE_PATTERN", at, shown)
     check_pattern(pattern.value, str(escape[0].value) if escape else "\\", at)
-    return call("like", coerce.text(bind(node.this, env), at), pattern, *escape)
+    like = call("like", coerce.text(bind(node.this, env), at), pattern, *escape)
+    return call("not", like) if node.args.get("negate") else like
 
 
 def _is(node: exp.Expr, env: Env) -> Expr:
@@ -265,8 +270,6 @@ def _case(node: exp.Expr, env: Env) -> Expr:
 
 
 def _cast(node: exp.Expr, env: Env) -> Expr:
-    if node.args.get("format") or node.args.get("default"):
-        raise refuse("UNSUPPORTED.SYNTAX", env.at(node), "CAST with FORMAT or DEFAULT")
     type = read_type(node.args["to"], env.source)
     return coerce.cast(bind(node.this, env), type, env.at(node))
 
@@ -369,6 +372,22 @@ def _argument(name: AggregateName, node: exp.Expr, env: Env, at: Position) -> Ex
     return None if isinstance(value, Literal) and value.value is not None else value
 
 
+_PARTS = frozenset({"this", "expression", "expressions"})
+_MORE_PARTS: Mapping[type[exp.Expr], tuple[str, ...]] = {
+    exp.Column: ("table", "db", "catalog"),
+    exp.Literal: ("is_string",),
+    exp.Between: ("low", "high"),
+    exp.In: ("query", "unnest", "field"),
+    exp.Like: ("negate",),
+    exp.Interval: ("unit",),
+    exp.Case: ("ifs", "default"),
+    exp.Cast: ("to", "_type"),
+    exp.Substring: ("start", "length"),
+    exp.Trim: ("position",),
+    exp.DPipe: ("safe",),
+    exp.Div: ("typed", "safe"),
+    exp.Concat: ("safe", "coalesce"),
+}
 _BINDERS: Mapping[type[exp.Expr], Callable[[exp.Expr, Env], Expr]] = {
     exp.Column: _column,
     exp.Literal: _literal,

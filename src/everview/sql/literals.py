@@ -24,11 +24,14 @@ from everview.sql.subset import refuse
 MICROS = {"HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000}
 DAYS = {"DAY": 1, "WEEK": 7}
 MONTHS = {"MONTH": 1, "YEAR": 12}
+_NUMBER = re.compile(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _COUNT = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 def number(text: str, at: Position) -> Literal:
     """A number as Spark types it: INT, BIGINT, the DECIMAL of its digits, or DOUBLE."""
+    if not _NUMBER.fullmatch(text):
+        raise refuse("TYPE.LITERAL", at, f"{text[:60]} is not a number", "write digits")
     if "e" in text.lower():
         value = float(text)
         if math.isinf(value):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from everview.errors import PlanError, SqlError
 from everview.plan.check import check, too_deep
 from everview.plan.node import Node, Plan
 from everview.schema import Schema
@@ -162,6 +163,8 @@ def _plan(
         plan = Plan(name, root, statement.body() if query is not statement.tree else _text(source))
         check(plan)
         return plan
+    except PlanError as e:
+        raise SqlError(e.code, e.message, fix=e.fix, position=source.first()) from None
     except RecursionError:
         raise dialect.too_deep(source.first()) from None
 

@@ -105,11 +105,14 @@ def _from(tree: exp.Select, context: Context) -> tuple[Scope, Node]:
     if not tree.args.get("from_"):
         raise refuse("UNSUPPORTED.NO_FROM", context.source.position(tree, "SELECT"))
     scope = Scope()
-    inputs = [_item(tree.args["from_"].this, scope, context)]
+    first, *joined = _flat(tree.args["from_"].this)
+    inputs = [_item(first, scope, context)]
     conditions: list[Expr] = []
-    pending = [*_nested(tree.args["from_"].this), *(tree.args.get("joins") or [])]
-    for join in pending:
-        inputs.append(_item(join.this, scope, context))
+    for join in (*joined, *(tree.args.get("joins") or [])):
+        table, *inner = _flat(join.this)
+        if inner:
+            raise refuse("UNSUPPORTED.SYNTAX", context.source.position(join), "a join in a join")
+        inputs.append(_item(table, scope, context))
         if join.args.get("on") is not None:
             conditions.append(predicate(join.args["on"], Env(context.source, scope, "ON")))
         for name in join.args.get("using") or []:
@@ -125,9 +128,11 @@ def _from(tree: exp.Select, context: Context) -> tuple[Scope, Node]:
     return scope, Join(tuple(inputs), conjunction(tuple(conditions)))
 
 
-def _nested(table: exp.Expr) -> list[exp.Join]:
-    """The joins sqlglot hangs on the table itself."""
-    return list(table.args.get("joins") or [])
+def _flat(tree: exp.Expr) -> list[exp.Expr]:
+    """The first table, then the joins that hang on it: `(a JOIN b ON ...)` without an alias."""
+    if isinstance(tree, exp.Subquery) and isinstance(tree.this, exp.Table) and not tree.alias:
+        return [*_flat(tree.this), *(tree.args.get("joins") or [])]
+    return [tree, *(tree.args.get("joins") or [])]
 
 
 def _using(identifier: exp.Expr, scope: Scope, context: Context) -> Expr:
@@ -260,6 +265,9 @@ def _aliases(tree: exp.Select, source: Source) -> dict[str, exp.Expr]:
 
 
 def _select_list(tree: exp.Select, env: Env) -> list[_Selected]:
+    if not tree.expressions:
+        at = env.source.position(tree, "SELECT")
+        raise refuse("ARGUMENTS", at, "the select list is empty", "name at least one column")
     selected: list[_Selected] = []
     automatic: list[int] = []
     for item in tree.expressions:

@@ -44,7 +44,7 @@ REFUSALS: Mapping[str, Refusal] = {
         "SELECT DISTINCT is not supported", "use GROUP BY on the same columns"
     ),
     "UNSUPPORTED.OUTER_JOIN": Refusal(
-        "{what} JOIN is not supported", "use an inner JOIN: rows without a partner wait for it"
+        "{what} JOIN is not supported", "use an inner JOIN; a row then waits until its partner is there"
     ),
     "UNSUPPORTED.SEMI_JOIN": Refusal(
         "{what} JOIN is not supported", "use an inner JOIN along the key"
@@ -229,13 +229,16 @@ class _Find:
     keyword: str = ""
     what: str = ""
 
+    def place(self, source: Source) -> Position:
+        return source.position(self.node, *self.keyword.split())
+
 
 def check(tree: exp.Expr, source: Source) -> None:
     """Raises for the first unsupported construct of a query, in the order of the text."""
     finds = [find for node in tree.walk() for find in _finds(node)]
     if not finds:
         return
-    placed = [(source.position(f.node, f.keyword), f) for f in finds]
+    placed = [(f.place(source), f) for f in finds]
     position, first = min(placed, key=lambda p: (p[0].line, p[0].column))
     raise refuse(first.code, position, first.what)
 
@@ -248,9 +251,6 @@ _SIMPLE: Mapping[type[exp.Expr], tuple[str, str, str]] = {
     exp.Limit: ("UNSUPPORTED.LIMIT", "LIMIT", "LIMIT"),
     exp.Offset: ("UNSUPPORTED.LIMIT", "OFFSET", "OFFSET"),
     exp.Fetch: ("UNSUPPORTED.LIMIT", "FETCH", "FETCH"),
-    exp.Union: ("UNSUPPORTED.SET_OPERATION", "UNION", "UNION"),
-    exp.Except: ("UNSUPPORTED.SET_OPERATION", "EXCEPT", "EXCEPT"),
-    exp.Intersect: ("UNSUPPORTED.SET_OPERATION", "INTERSECT", "INTERSECT"),
     exp.Exists: ("UNSUPPORTED.EXISTS", "EXISTS", "EXISTS"),
     exp.Any: ("UNSUPPORTED.QUANTIFIER", "ANY", "ANY"),
     exp.All: ("UNSUPPORTED.QUANTIFIER", "ALL", "ALL"),
@@ -263,9 +263,9 @@ _SIMPLE: Mapping[type[exp.Expr], tuple[str, str, str]] = {
     exp.Cube: ("UNSUPPORTED.GROUPING_SETS", "CUBE", "CUBE"),
     exp.GroupingSets: ("UNSUPPORTED.GROUPING_SETS", "GROUPING", "GROUPING SETS"),
     exp.Values: ("UNSUPPORTED.TABLE_FUNCTION", "VALUES", "VALUES"),
-    exp.Placeholder: ("UNSUPPORTED.PARAMETER", "", "this"),
-    exp.Parameter: ("UNSUPPORTED.PARAMETER", "", "this"),
-    exp.SessionParameter: ("UNSUPPORTED.PARAMETER", "", "this"),
+    exp.Placeholder: ("UNSUPPORTED.PARAMETER", "? : $ {", "this"),
+    exp.Parameter: ("UNSUPPORTED.PARAMETER", "@ $ :", "this"),
+    exp.SessionParameter: ("UNSUPPORTED.PARAMETER", "@@ @", "this"),
     exp.CurrentDate: ("UNSUPPORTED.NOT_DETERMINISTIC", "CURRENT_DATE", "CURRENT_DATE"),
     exp.CurrentTime: ("UNSUPPORTED.NOT_DETERMINISTIC", "CURRENT_TIME", "CURRENT_TIME"),
     exp.CurrentTimestamp: (
@@ -273,7 +273,7 @@ _SIMPLE: Mapping[type[exp.Expr], tuple[str, str, str]] = {
     ),
     exp.CurrentUser: ("UNSUPPORTED.NOT_DETERMINISTIC", "CURRENT_USER", "CURRENT_USER"),
     exp.SessionUser: ("UNSUPPORTED.NOT_DETERMINISTIC", "SESSION_USER", "SESSION_USER"),
-    exp.Hint: ("UNSUPPORTED.SYNTAX", "", "a hint"),
+    exp.Hint: ("UNSUPPORTED.SYNTAX", "/*+", "a hint"),
 }  # fmt: skip
 
 _QUERY_PARENTS = (exp.From, exp.Join, exp.CTE, exp.Create, exp.Subquery)
@@ -286,6 +286,9 @@ def _finds(node: exp.Expr) -> Iterable[_Find]:
         yield _Find(code, node, keyword, what)
     elif isinstance(node, exp.Select):
         yield from _select_finds(node)
+    elif isinstance(node, exp.SetOperation):
+        what = type(node).__name__.upper()
+        yield _Find("UNSUPPORTED.SET_OPERATION", node.args["expression"], what, what)
     elif isinstance(node, exp.Join):
         yield from _join_finds(node)
     elif isinstance(node, exp.Table):
@@ -295,7 +298,7 @@ def _finds(node: exp.Expr) -> Iterable[_Find]:
         if code:
             yield _Find(code, node, "", node.name.upper())
     elif isinstance(node, exp.In) and node.args.get("query"):
-        yield _Find("UNSUPPORTED.IN_SUBQUERY", node)
+        yield _Find("UNSUPPORTED.IN_SUBQUERY", node.args["query"], "IN")
     elif isinstance(node, exp.Subquery) and not isinstance(node.parent, (*_QUERY_PARENTS, exp.In)):
         yield _Find("UNSUPPORTED.SCALAR_SUBQUERY", node, "SELECT")
     elif isinstance(node, exp.Distinct) and isinstance(node.parent, exp.Func | exp.Anonymous):
@@ -308,6 +311,7 @@ def _finds(node: exp.Expr) -> Iterable[_Find]:
                 yield _Find("UNSUPPORTED.GROUPING_SETS", node, what, f"GROUP BY {what}")
 
 
+_CLAUSES = {"locks": "FOR UPDATE", "windows": "WINDOW", "kind": "SELECT AS"}
 _SELECT_PARTS = _words(
     "with_ kind hint distinct expressions from_ joins where group having order limit offset "
     "windows laterals qualify sort cluster distribute pivots sample"
@@ -321,7 +325,8 @@ def _select_finds(node: exp.Select) -> Iterable[_Find]:
         yield _Find("UNSUPPORTED.NO_FROM", node, "SELECT")
     for part, value in node.args.items():
         if value and (part not in _SELECT_PARTS or part in ("kind", "windows")):
-            yield _Find("UNSUPPORTED.SYNTAX", node, "SELECT", part.strip("_").upper())
+            what = _CLAUSES.get(part, part.strip("_").upper())
+            yield _Find("UNSUPPORTED.SYNTAX", node, f"{what.split()[0]} SELECT", what)
 
 
 def _join_finds(node: exp.Join) -> Iterable[_Find]:

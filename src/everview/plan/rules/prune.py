@@ -58,7 +58,10 @@ def _names(node: Node) -> frozenset[str]:
 
 
 def _scan(node: Scan, used: frozenset[str]) -> Scan:
-    """Without key and without use, one column stays to carry the rows."""
+    """Without key and without use, one column stays to carry the rows; all of them where the whole
+    row is the identity by which a policy is applied."""
+    if not node.key and node.policy != "trust":
+        return node
     wanted = {name.partition(".")[2] for name in used} | set(node.key)
     kept = tuple(c for c in node.columns if c.name in wanted)
     return replace(node, columns=kept or node.columns[:1])
