@@ -23,8 +23,19 @@ from hypothesis import strategies as st
 
 from everview.delta.changes import DELETE, INSERT, UPDATE, Changes
 from everview.schema import (
-    BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, Column, ForeignKey, Policy, Relation, Schema,
-    Type, decimal,
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    STRING,
+    Column,
+    ForeignKey,
+    Policy,
+    Relation,
+    Schema,
+    Type,
+    decimal,
 )  # fmt: skip
 from tests.oracle import Row, table_of
 from tests.queries import Query, query
@@ -162,7 +173,8 @@ def schema(rng: Random) -> Schema:
     count = rng.choice((1, 2, 3, 3, 4, 4, 5, 6))
     for i in range(count):
         last = i == count - 1
-        relations.append(_relation(rng, "abcdef"[i], relations, keyed=not last or rng.random() < 0.85))
+        relations.append(_relation(rng, "abcdef"[i], relations, keyed=not last or rng.random() <
+        0.85))
     return Schema(tuple(relations))
 
 

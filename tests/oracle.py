@@ -12,6 +12,7 @@ NaN), so that equal means bit for bit.
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import math
 from collections import Counter
@@ -113,6 +114,7 @@ def shared_connection() -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect()
         connection.execute("SET threads = 1")
         _SHARED.append(connection)
+        atexit.register(_SHARED.clear)  # closed before the interpreter goes
     return _SHARED[0]
 
 

@@ -17,7 +17,17 @@ from decimal import Decimal
 from random import Random
 
 from everview.schema import (
-    BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, ForeignKey, Relation, Schema, Type, decimal,
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    STRING,
+    ForeignKey,
+    Relation,
+    Schema,
+    Type,
+    decimal,
 )  # fmt: skip
 
 
@@ -231,7 +241,8 @@ class Writer:
         if a.type == DATE and rng.random() < 0.3:
             self.features.add("interval")
             step = rng.choice(("'1' MONTH", "'1' YEAR", "'30' DAY"))
-            return Condition(f"{a.sql} {op} DATE '{rng.choice(_DATES)}' + INTERVAL {step}", a.copies)
+            return Condition(f"{a.sql} {op} DATE '{rng.choice(_DATES)}' + INTERVAL {step}",
+            a.copies)
         return Condition(f"{a.sql} {op} {self.literal(a.type)}", a.copies)
 
     # -------------------------------------------------------------------------------- select list
@@ -320,7 +331,8 @@ class Graph:
 def graph(rng: Random, schema: Schema, features: set[str]) -> Graph:
     """From a root along foreign keys; a relation may come twice, a copy may be reached twice."""
     roots = [
-        r for i, r in enumerate(schema.relations) for _ in range((i + 1) * (1 + 3 * len(r.foreign_keys)))
+        r for i, r in enumerate(schema.relations) for _ in range((i + 1) * (1 + 3 *
+        len(r.foreign_keys)))
     ]
     limit = rng.choice((1, 2, 3, 3, 4, 5, 6))
     g = Graph([Copy("?0", rng.choice(roots))])

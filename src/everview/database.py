@@ -17,9 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-from pyspark.sql import DataFrame, SparkSession
+from typing import TYPE_CHECKING, Any
 
 from everview.config import Config, load
 from everview.connect import hand
@@ -42,6 +40,9 @@ from everview.spark.sinks import MemorySink, open_sink
 from everview.spark.stage import Hosted
 from everview.spark.unpack import Form, unpacked
 from everview.sql.script import read_script, read_view
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 RECORD = "everview.json"
 

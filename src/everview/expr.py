@@ -18,7 +18,15 @@ from typing import Literal as Choice
 
 from everview.errors import PlanError
 from everview.schema import (
-    BIGINT, BOOLEAN, DATE, DOUBLE, INT, MAX_PRECISION, STRING, Type, decimal,
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    MAX_PRECISION,
+    STRING,
+    Type,
+    decimal,
 )  # fmt: skip
 
 Value = bool | int | float | str | None
@@ -184,7 +192,7 @@ def _arithmetic(op: str) -> Callable[[tuple[Type, ...]], Type]:
 
 
 def _always(t: Type) -> Callable[[tuple[Type, ...]], Type]:
-    return lambda types: t
+    return lambda _: t
 
 
 def _same(types: tuple[Type, ...]) -> Type:

@@ -79,9 +79,15 @@ class Type:
     def digits(self) -> int:
         """Decimal digits before the point that any value of this exact type may need."""
         if self.is_decimal:
-            assert self.precision is not None and self.scale is not None
+            assert self.precision is not None
+            assert self.scale is not None
             return self.precision - self.scale
         return {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}[self.name]
+
+    @property
+    def words(self) -> int:
+        """How many 64-bit words a stored value takes."""
+        return 2 if self.is_decimal and (self.precision or 0) > 18 else 1
 
     @property
     def exact_scale(self) -> int:

@@ -88,7 +88,7 @@ def run_range(seeds: range) -> Report:
             report.met(examine(case, [law]), law)
         except Broken as e:
             report.broken.append((seed, e.law, str(e)))
-        except Exception as e:  # noqa: BLE001
+        except Exception as e:
             report.broken.append((seed, "runs", f"{type(e).__name__}: {e}"))
     return report
 

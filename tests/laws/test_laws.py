@@ -1,7 +1,7 @@
 """The laws over random cases, over cases Hypothesis shrinks, and the cost law at two sizes.
 
-`LAW_CASES` says how many random cases (2,000 by default, 20,000 in `make laws`). The last part shows
-that the suite can fail: engines with a known defect are found.
+`LAW_CASES` says how many random cases (2,000 by default, 20,000 in `make laws`). The last part
+shows that the suite can fail: engines with a known defect are found.
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ def _epoch(base: int) -> list[Change]:
 
 @pytest.mark.parametrize("sql", QUERIES)
 @pytest.mark.parametrize("replicated", [frozenset[str](), frozenset({"customer", "supplier"})])
-def test_cost_does_not_depend_on_the_size_of_the_state(sql: str, replicated: frozenset[str]) -> None:
+def test_cost_does_not_depend_on_the_size_of_the_state(
+    sql: str, replicated: frozenset[str]
+) -> None:
     seen = []
     for size in (40, 400):
         script = read_script(SCRIPT.format(sql=sql))

@@ -67,6 +67,7 @@ REFUSED: list[tuple[str, Expr, str]] = [
 ]  # fmt: skip
 
 
+LONG = "9999999999999999.999999999999999999"
 ACCEPTED: list[tuple[str, Expr]] = [
     *((f"cast({quoted(s)} as {t})", cast(txt(s), t)) for s, t in [
         ("1.5f", DOUBLE), ("0x1p3", DOUBLE), (" inf ", DOUBLE), ("-Infinity", DOUBLE),
@@ -88,6 +89,11 @@ ACCEPTED: list[tuple[str, Expr]] = [
     ("cast(cast('12345-03-15' as date) as string)", cast(cast(txt("12345-03-15"), DATE), STRING)),
     ("cast(cast('-0044-03-15 01:02:03' as timestamp) as string)",
      cast(cast(txt("-0044-03-15 01:02:03"), TIMESTAMP), STRING)),
+    # A quotient just below a tie, a product of more digits than are kept.
+    (f"cast('1{'0' * 31}' as decimal(38,0)) / cast('2{'0' * 36}1' as decimal(38,0))",
+     call("/", lit("1" + "0" * 31, decimal(38, 0)), lit("2" + "0" * 36 + "1", decimal(38, 0)))),
+    (f"cast('{LONG}' as decimal(38,18)) * cast('{LONG}' as decimal(38,18))",
+     call("*", lit(LONG, decimal(38, 18)), lit(LONG, decimal(38, 18)))),
     ("null / 0", call("/", lit(None, DOUBLE), lit(0.0, DOUBLE))),
     ("'a' < 'B'", call("<", txt("a"), txt("B"))),
 ]  # fmt: skip

@@ -9,9 +9,9 @@
 | insert-delete-all | everything in, everything out: an empty answer and no state at the end      |
 | again             | half in, then the rest inserted and, an epoch later, deleted: as the half   |
 
-A host is a module with `run_view(name, sql, schema, sequence, on_epoch) -> rows of state left`, which
-must make one epoch of what lies between two `*` lines. `again` (the protocol of the Q7 report) is
-run for Q7 and for Q7 without its nation filter. Ends with one line of counts.
+A host is a module with `run_view(name, sql, schema, sequence, on_epoch) -> rows of state left`,
+which must make one epoch of what lies between two `*` lines. `again` (the protocol of the Q7
+report) is run for Q7 and for Q7 without its nation filter. Ends with one line of counts.
 """
 
 from __future__ import annotations

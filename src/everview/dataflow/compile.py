@@ -5,12 +5,12 @@
         ├─ Source   a Scan with filters and projections above it, not routed yet
         └─ Built    a stage that still accepts steps at its end
 
-A KeyJoin's small copies (with everything below them) are replicated. Each edge between the copies that
-remain needs a stage of its own, partitioned by that edge: leaves first, so that the stage nearest to
-the leaves ships joined rows as one relation to the next. A relation whose policy must see every change
-of a key at one place passes a gate stage first, unless its route already guarantees that. A Group
-joins the stage below if that stage's route is part of its key; otherwise partials travel to a stage
-routed by the group's key.
+A KeyJoin's small copies (with everything below them) are replicated. Each edge between the copies
+that remain needs a stage of its own, partitioned by that edge: leaves first, so that the stage
+nearest to the leaves ships joined rows as one relation to the next. A relation whose policy must
+see every change of a key at one place passes a gate stage first, unless its route already
+guarantees that. A Group joins the stage below if that stage's route is part of its key; otherwise
+partials travel to a stage routed by the group's key.
 
 Not here: rules on plans (plan/rules), running stages (dataflow/stage).
 """
@@ -174,7 +174,9 @@ class _Compiler:
         if isinstance(n, node.Filter):
             predicate = rename(n.predicate, made) if made else n.predicate
             return _Source(below.scan, [*below.predicates, predicate], below.make)
-        columns = tuple(Named(c.name, rename(c.value, made) if made else c.value) for c in n.columns)
+        columns = tuple(
+            Named(c.name, rename(c.value, made) if made else c.value) for c in n.columns
+        )
         return _Source(below.scan, below.predicates, columns)
 
     def stage_of(self, flow: _Flow) -> _Built:
@@ -281,7 +283,9 @@ class _Compiler:
             for a in here:
                 pending.remove(a)
             inside = {f.name for f in feeds}
-            asserted = tuple(Assertion(a.copy if a.copy in inside else many, a.predicate) for a in here)
+            asserted = tuple(
+                Assertion(a.copy if a.copy in inside else many, a.predicate) for a in here
+            )
             columns = tuple(c for f in feeds for c in f.columns if "#" not in c.name)
             names = tuple(c.name for c in columns)
             stage = Stage(0, tuple(feeds), True, tuple(edges), asserted, names)
@@ -386,6 +390,4 @@ def _only(stage: Stage, names: set[str]) -> tuple[str, ...]:
 
 def replicated(stages: Iterable[Stage]) -> set[str]:
     """The relations that a dataflow sends to every shard."""
-    return {
-        f.relation for s in stages for f in s.feeds if f.route.kind == "every" and f.relation
-    }
+    return {f.relation for s in stages for f in s.feeds if f.route.kind == "every" and f.relation}

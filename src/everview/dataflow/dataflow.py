@@ -1,6 +1,7 @@
 """A dataflow: the stages and routes a plan compiles to. Pure data.
 
-    source ──pack──▶ Feed ─┐                      a feed's route: by hash of columns, or to every shard
+    source ──pack──▶ Feed ─┐                      a feed's route: by hash of columns, or to every
+    shard
                            ├─▶ Stage 0: join of its feeds ─ steps ─ group ─ steps
     source ──pack──▶ Feed ─┘        │
                                     └─ route ─▶ Feed of stage 1 ─▶ ... ─▶ the view's changes
@@ -43,8 +44,9 @@ class Feed:
     """What reaches one copy of a stage.
 
     From a source: `relation` names it, `filter` and `make` (over `alias.column` names) are applied
-    before it is routed; `scan` and `identity` are its columns and key there. From an earlier stage: `stage` names that. `partial`: rows are grouped
-    before they are routed and arrive as partials of that group.
+    before it is routed; `scan` and `identity` are its columns and key there. From an earlier
+    stage: `stage` names that. `partial`: rows are grouped before they are routed and arrive as
+    partials of that group.
     """
 
     name: str

@@ -16,8 +16,8 @@ from everview.dataflow.dataflow import Dataflow, Feed, Stage
 from everview.plan import node
 from everview.plan.explain import render, text
 from everview.plan.node import KeyJoin, Node, Plan
+from everview.plan.step import Keep
 from everview.schema import Column, Schema
-from everview.plan.step import Keep, words_of
 
 _ROW_BYTES = 36  # marks, id, free list, and its entry's row, head and count
 _LINK_BYTES = 12
@@ -130,6 +130,4 @@ def _state(flow: Dataflow) -> list[str]:
 
 
 def _words(columns: tuple[Column, ...]) -> int:
-    return sum(words_of(c.type) for c in columns)
-
-
+    return sum(c.type.words for c in columns)

@@ -2,8 +2,8 @@
 
     epoch(changes) ── pack ──▶ stage 0, every shard ──▶ stage 1 ... ──▶ net changes, rejects, counts
 
-Durable chunks are dictionaries; arenas are in memory, or files under `scratch`. `restart` forgets the
-arenas, so the next epoch rebuilds them from the logs, as after a crash.
+Durable chunks are dictionaries; arenas are in memory, or files under `scratch`. `restart` forgets
+the arenas, so the next epoch rebuilds them from the logs, as after a crash.
 
 Not here: Spark (spark/host); committing, retries.
 """

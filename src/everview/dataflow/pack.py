@@ -3,8 +3,8 @@
     Changes ── checks ── per feed: filter, make ── route ──▶ (shard, blob) ...
 
 Rows with a NULL where none may be are rejected here, before anything else sees them. A filter drops
-rows only if the feed's policy is `trust`; otherwise rows that fail travel as their key, marked, because
-they may undo a row that passed. A blob's header says where its rows stood in the source.
+rows only if the feed's policy is `trust`; otherwise rows that fail travel as their key, marked,
+because they may undo a row that passed. A blob's header says where its rows stood in the source.
 
 Not here: reading sources (connect), what a stage does with a blob (dataflow/stage).
 """
@@ -161,9 +161,7 @@ def raw_text(columns: dict[str, Vector], row: int) -> str:
     return json.dumps(values, default=str, ensure_ascii=False)[:RAW]
 
 
-def _make(
-    feed: Feed, seen: dict[str, Vector], passes: Array | None, n: int
-) -> dict[str, Vector]:
+def _make(feed: Feed, seen: dict[str, Vector], passes: Array | None, n: int) -> dict[str, Vector]:
     """The columns that travel; under a failed filter only the key's values mean anything."""
     if not feed.make:
         made = dict(seen)

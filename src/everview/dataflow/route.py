@@ -53,5 +53,3 @@ def _word(v: Vector) -> Array:
     else:
         word = v.values.astype(np.int64, copy=False)
     return word if v.valid is None else np.where(v.valid, word, 0)
-
-

@@ -4,8 +4,8 @@
           ──▶ join (or pass) ──▶ steps ──▶ group ──▶ steps ──▶ net changes
           ──▶ log: new rows, dead ids; compaction      ──▶ route to the next stages, or out
 
-What leaves is a function of the stored content, the blobs and the epoch's number alone. Blobs for later
-stages, rejects and statistics pass through.
+What leaves is a function of the stored content, the blobs and the epoch's number alone. Blobs for
+later stages, rejects and statistics pass through.
 
 Not here: where blobs travel (hosts), the arena's token (hosts: `state/arena`, `spark/store`).
 """
@@ -20,7 +20,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from everview.dataflow.dataflow import Dataflow, Feed, Stage
-from everview.dataflow.pack import ORDER, OP, PASSES, ROW, failed, fold, raw_text, reject_blob, route_blobs
+from everview.dataflow.pack import (
+    OP,
+    ORDER,
+    PASSES,
+    ROW,
+    failed,
+    fold,
+    raw_text,
+    reject_blob,
+    route_blobs,
+)
 from everview.delta.changelog import canonical
 from everview.delta.changes import Reason, Reject
 from everview.delta.consolidate import consolidate
@@ -95,9 +105,7 @@ class StageShard:
             copies = tuple(
                 CopySpec(f.name, f.columns, f.key, f.policy, f.filtered) for f in stage.feeds
             )
-            self.join = Join(
-                arena, self.texts, copies, stage.edges, stage.assertions, stage.joined
-            )
+            self.join = Join(arena, self.texts, copies, stage.edges, stage.assertions, stage.joined)
         if stage.group is not None:
             self.group = Group(arena, self.texts, stage.group)
         self.counts = Counts()
@@ -201,9 +209,7 @@ class StageShard:
             mine.setdefault(header["feed"], []).append((where, batch))
         return {n: self._arrived(self._feed(n), b) for n, b in mine.items()}, out
 
-    def _arrived(
-        self, feed: Feed, found: list[tuple[tuple[Any, ...], pa.RecordBatch]]
-    ) -> _Arrived:
+    def _arrived(self, feed: Feed, found: list[tuple[tuple[Any, ...], pa.RecordBatch]]) -> _Arrived:
         found.sort(key=lambda f: f[0])
         batches = [b for _, b in found]
         names = batches[0].schema.names
@@ -284,7 +290,7 @@ class StageShard:
         new = [r for _, blob in out for r in peek(blob).get("rejects", ())]
         if not new:
             return
-        kept = {"counts": {}, "last": []}
+        kept: dict[str, Any] = {"counts": {}, "last": []}
         if REJECTS in self.store.numbers():
             kept = decode(self.store.get(REJECTS))[0]["kept"]
         for r in new:
@@ -294,7 +300,9 @@ class StageShard:
         self.store.put(REJECTS, encode({"kept": kept}))
 
     def _count(self, changes_out: int, rejects: int) -> None:
-        c = Counts(arrived=self.arrived, changes_out=changes_out if self.last else 0, rejects=rejects)
+        c = Counts(
+            arrived=self.arrived, changes_out=changes_out if self.last else 0, rejects=rejects
+        )
         if self.join is not None:
             for table in self.join.rows.values():
                 c.entries += table.index.used

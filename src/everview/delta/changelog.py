@@ -1,4 +1,5 @@
-"""Changelog forms: a net delta as rows that leave, in an order that depends on nothing but the rows.
+"""Changelog forms: a net delta as rows that leave, in an order that depends on nothing but the
+rows.
 
 | form    | columns                   | rows                                                          |
 |---------|---------------------------|---------------------------------------------------------------|
@@ -35,7 +36,8 @@ def _order(batch: pa.RecordBatch, names: tuple[str, ...]) -> Array:
     sortable = {f"c{i}": batch.column(n) for i, n in enumerate(names)}
     table = pa.table({**sortable, _SIGN: weight})
     keys = [(n, "ascending") for n in table.column_names]
-    return pc.sort_indices(table, sort_keys=keys).to_numpy()
+    order: Array = pc.sort_indices(table, sort_keys=keys).to_numpy()
+    return order
 
 
 def retract(batch: pa.RecordBatch, key: tuple[str, ...], epoch: int) -> pa.RecordBatch:

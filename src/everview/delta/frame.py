@@ -2,8 +2,8 @@
 
     magic | header length | crc32 of the rest | header (JSON) | part 0 | part 1 | ...
 
-The header is a small dictionary; `parts` are Arrow IPC streams (lz4) or raw arrays, whose lengths the
-header records. The checksum covers header and parts.
+The header is a small dictionary; `parts` are Arrow IPC streams (lz4) or raw arrays, whose lengths
+the header records. The checksum covers header and parts.
 
 Not here: what headers and parts mean (dataflow/pack, state/log).
 """
@@ -14,7 +14,7 @@ import json
 import struct
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -24,7 +24,7 @@ _MAGIC = b"EVW1"
 _PREFIX = struct.Struct("<4sII")
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
-Part = bytes | memoryview | pa.Buffer
+Part: TypeAlias = bytes | memoryview | pa.Buffer
 
 
 def encode(header: dict[str, Any], parts: Sequence[Part] = ()) -> bytes:

@@ -120,7 +120,7 @@ class Vector:
 
     @staticmethod
     def constant(value: Any, t: Type, n: int) -> Vector:
-        """`n` times one value, given as stored (`values` form); text as str or bytes; None: NULL."""
+        """`n` times one value, as stored in `values`; text as str or bytes; None: NULL."""
         valid = np.zeros(n, np.bool_) if value is None else None
         if t.is_text:
             pool = pa.array([value if value is not None else ("" if t.name == "STRING" else b"")])
@@ -159,7 +159,7 @@ def narrow(values: Array) -> Array:
     """An object array of Python ints as int64 if every value fits, else unchanged."""
     if values.dtype != object or not len(values):
         return values.astype(np.int64) if values.dtype == object else values
-    if INT64_MIN <= min(values) and max(values) <= INT64_MAX:
+    if min(values) >= INT64_MIN and max(values) <= INT64_MAX:
         return values.astype(np.int64)
     return values
 
@@ -193,7 +193,8 @@ def _decimal_from_arrow(array: pa.Array) -> Array:
     low, high = limbs[0::2], limbs[1::2]
     if np.array_equal(high, low >> 63):
         return low.copy()
-    return (high.astype(object) << 64) | low.view(np.uint64).astype(object)
+    wide: Array = (high.astype(object) << 64) | low.view(np.uint64).astype(object)
+    return wide
 
 
 def _decimal_to_arrow(values: Array, mask: Array | None, t: pa.DataType) -> pa.Array:

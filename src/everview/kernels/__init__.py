@@ -1,1 +1,1 @@
-"""Inner loops over numpy arrays, compiled by numba. They know integers only and import nothing of ours."""
+"""Inner loops over numpy arrays, compiled by numba. They know integers, nothing of ours."""

@@ -35,12 +35,12 @@ def fold(
             for j in range(words):
                 before[n, j] = state[g, j]
             n += 1
-        over = np.uint64(0)
+        over: Any = np.uint64(0)
         for j in range(words):
             a = np.uint64(state[g, j])
             b = np.uint64(addend[i, j])
             s = a + b
-            c = np.uint64(1) if s < a else np.uint64(0)
+            c: Any = np.uint64(1) if s < a else np.uint64(0)
             if carry[j]:
                 t = s + over
                 if t < s:

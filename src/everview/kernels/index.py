@@ -63,14 +63,14 @@ def hash_rows(keys: Any, out: Any) -> None:
 @njit(cache=True, nogil=True)
 def same(a: Any, i: int, b: Any, j: int) -> bool:
     """Row i of a equals row j of b."""
-    for w in range(a.shape[1]):
+    for w in range(a.shape[1]):  # noqa: SIM110  compiled: a generator would not inline
         if a[i, w] != b[j, w]:
             return False
     return True
 
 
 @njit(cache=True, nogil=True)
-def find(ix: Index, keys: Any, i: int) -> int:
+def find(ix: Index, keys: Any, i: int) -> Any:
     """The entry of key row i, or 0."""
     mask = ix.table.shape[0] - 1
     p = np.int64(hash_row(keys, i) & np.uint64(mask))
@@ -82,7 +82,7 @@ def find(ix: Index, keys: Any, i: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def add(ix: Index, keys: Any, i: int) -> int:
+def add(ix: Index, keys: Any, i: int) -> Any:
     """The entry of key row i; a new, empty one if there was none."""
     mask = ix.table.shape[0] - 1
     p = np.int64(hash_row(keys, i) & np.uint64(mask))

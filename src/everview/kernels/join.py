@@ -223,5 +223,3 @@ def place(words: Any, slots: Any, new: Any, at: Any) -> None:
     for i in range(slots.shape[0]):
         for w in range(words.shape[1]):
             words[slots[i], w] = new[at[i], w]
-
-

@@ -1,1 +1,1 @@
-"""How one node turns a delta into a delta. Operators see columns and keys, never the plan around them."""
+"""How one node turns a delta into a delta. Operators see columns and keys, not the plan."""

@@ -2,20 +2,22 @@
 
 A group's state is a row of int64 words (kernels/group adds them up, carrying between limbs):
 
-    | weight | n₁ | sum₁: low, mid, high | n₂ | ...       one `n` per aggregate (non-NULL arguments),
-                                                         three limbs more for SUM and AVG
+    | weight | n₁ | sum₁: low, mid, high | n₂ | ...     one `n` per aggregate (non-NULL arguments),
+                                                       three limbs more for SUM and AVG
 
-Sums are 192-bit integers: of integers and decimals at their scale, of doubles as multiples of 2^-112.
-Doubles that do not fit that (huge, tiny, NaN, infinite: by the value alone) are kept as exact Python
-integers beside it in `wide`. So every sum is exact, independent of order, and undone by a delete.
+Sums are 192-bit integers: of integers and decimals at their scale, of doubles as multiples of
+2^-112. Doubles that do not fit that (huge, tiny, NaN, infinite: by the value alone) are kept as
+exact Python integers beside it in `wide`. So every sum is exact, independent of order, and undone
+by a delete.
 
-A *partial* is the same words as columns of a delta: what one shard adds to a group in an epoch. It is
-folded before it travels, and folded again where the group lives.
+A *partial* is the same words as columns of a delta: what one shard adds to a group in an epoch. It
+is folded before it travels, and folded again where the group lives.
 
     Group.fold(delta)      rows or partials -> touched groups
     Group.changes()        per touched group: old row -1, new row +1, nothing if equal
 
-Not here: which shard holds a group (dataflow), HAVING and expressions over aggregates (operators/row).
+Not here: which shard holds a group (dataflow), HAVING and expressions over aggregates
+(operators/row).
 """
 
 from __future__ import annotations
@@ -176,7 +178,7 @@ class Group:
         return old, was, new, now
 
     def to_log(self) -> tuple[pa.RecordBatch | None, Array]:
-        """The touched groups as they are now, to log, and the ids of their logged older versions."""
+        """The touched groups as they are now, to log; the ids of their logged older versions."""
         dead = self.ids[self.touched]
         self.ids[self.touched] = 0
         kept = self.state[self.touched].any(axis=1)
@@ -202,11 +204,13 @@ class Group:
 
     def locate(self, batch: pa.RecordBatch) -> Array:
         """The group of each logged row, 0 where it is not there."""
-        columns = {c.name: Vector.from_arrow(batch.column(c.name), c.type) for c in self.spec.columns}
+        columns = {
+            c.name: Vector.from_arrow(batch.column(c.name), c.type) for c in self.spec.columns
+        }
         return self.index.find(self.layout.words(columns, self.texts, batch.num_rows))
 
     def end_epoch(self) -> None:
-        """Forget groups without rows, settle the uses of text (`count` marks a group that has any)."""
+        """Forget groups without rows, settle the uses of text (`count` marks who has any)."""
         ix, touched = self.index.ix, self.touched
         empty = ~self.state[touched].any(axis=1)
         held = ix.count[touched] == 1
@@ -223,8 +227,7 @@ class Group:
     def _key_vectors(self, groups: Array) -> dict[str, Vector]:
         keys = self.index.ix.keys
         return {
-            c.name: self.layout.vector(keys, c.name, self.texts, groups)
-            for c in self.spec.columns
+            c.name: self.layout.vector(keys, c.name, self.texts, groups) for c in self.spec.columns
         }
 
     def _values(self, words: Array, there: Array, *, old: bool) -> dict[str, Vector]:
@@ -294,21 +297,22 @@ def _integers(limbs: Array) -> Array:
     if np.array_equal(mid, sign) and np.array_equal(high, sign):
         return np.ascontiguousarray(low)
     unsigned = [np.ascontiguousarray(x).view(np.uint64).astype(object) for x in (low, mid)]
-    return (high.astype(object) << 128) | (unsigned[1] << 64) | unsigned[0]
+    wide: Array = (high.astype(object) << 128) | (unsigned[1] << 64) | unsigned[0]
+    return wide
 
 
 def _averages(sums: Array, n: Array, argument: Type, result: Type) -> Array:
     """Integers: the nearest double. Decimals: HALF_UP at the scale of the result."""
     count = np.where(n == 0, 1, n)
     if not result.is_decimal:
-        return sums.astype(np.float64) / count
+        return np.asarray(sums.astype(np.float64) / count)
     factor = 10 ** (result.exact_scale - argument.exact_scale)
     largest = max((abs(int(s)) for s in (sums.min(), sums.max())), default=0) if len(sums) else 0
     if 2 * largest * factor + int(count.max(initial=1)) > INT64_MAX:
         sums, count = sums.astype(object), count.astype(object)
     scaled = sums * factor
     quotient = (2 * np.abs(scaled) + count) // (2 * count)
-    return np.where(scaled < 0, -quotient, quotient)
+    return np.asarray(np.where(scaled < 0, -quotient, quotient))
 
 
 def _in_range(values: Array, rows: Array, a: Aggregate) -> None:

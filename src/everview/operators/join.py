@@ -131,7 +131,9 @@ class RowTable:
 
     def locate(self, batch: pa.RecordBatch) -> Array:
         """The slot of each row of a logged batch, 0 where its key is not stored."""
-        columns = {c.name: Vector.from_arrow(batch.column(c.name), c.type) for c in self.spec.columns}
+        columns = {
+            c.name: Vector.from_arrow(batch.column(c.name), c.type) for c in self.spec.columns
+        }
         words = self.layout.words(columns, self.texts, batch.num_rows)
         keys = np.ascontiguousarray(words[:, self.key_at])
         entries = self.index.find(keys)

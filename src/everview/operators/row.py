@@ -1,6 +1,7 @@
 """Row by row: filters and projections over columns. Linear, so they keep no state.
 
-Not here: filters and projections of one relation before it is routed (dataflow/pack uses these too).
+Not here: filters and projections of one relation before it is routed (dataflow/pack uses these
+too).
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from everview.delta.evaluate import evaluate, matches
 from everview.delta.vector import Array, Vector
 from everview.expr import Expr
 from everview.plan.step import Keep, Make, Step
-
 
 
 def apply(steps: tuple[Step, ...], delta: Delta) -> Delta:
@@ -37,7 +37,7 @@ def difference(
     steps: tuple[Step, ...],
     old: dict[str, Vector], was: Array, new: dict[str, Vector], now: Array,
 ) -> Delta:  # fmt: skip
-    """Aligned old and new rows -> their change after the steps: -1 old, +1 new, nothing if equal."""
+    """Aligned old and new rows -> their change after the steps; nothing where they are equal."""
     columns, there = [old, new], [was, now]
     for step in steps:
         for side in (0, 1):

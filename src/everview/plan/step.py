@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from everview.expr import Expr
 from everview.plan.node import Aggregate, Named
-from everview.schema import BIGINT, STRING, Column, Type
+from everview.schema import BIGINT, STRING, Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,3 @@ class GroupSpec:
         words = [Column(f"#{j}", BIGINT, False) for j in range(self.width)]
         wide = [Column(f"#wide{i}", STRING) for i in self.of_doubles()]
         return (*self.columns, *words, *wide)
-
-
-def words_of(t: Type) -> int:
-    """How many 64-bit words a stored value of the type takes."""
-    return 2 if t.is_decimal and (t.precision or 0) > 18 else 1

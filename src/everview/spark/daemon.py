@@ -5,9 +5,10 @@ Loading numba and its compiled kernels takes about a second; done here once, not
 Not here: what workers run (spark/stage, spark/source, spark/unpack).
 """
 
+from pyspark.daemon import manager
+
 import everview.dataflow.program
 import everview.dataflow.stage  # noqa: F401  loaded for its effect
-from pyspark.daemon import manager
 
 if __name__ == "__main__":
     manager()

@@ -1,8 +1,8 @@
 """The Spark host: a program and its sources as one streaming DataFrame of output blobs.
 
     ranges source (files) ─┐
-    packed stream ─────────┼─ union ─ group by shard ─ stage 0 ─ group by shard ─ stage 1 ... ─▶ blobs
-    packed stream ─────────┘
+    packed stream ─────────┼─ union ─ group by shard ─ stage 0 ─ group by shard ─ stage 1 ... ─▶
+    blobs packed stream ─────────┘
 
 Not here: starting and watching the query (spark/run), typed rows (spark/unpack).
 """

@@ -2,8 +2,9 @@
 
     df ─ select the columns wanted ─▶ mapInArrow: ops, checks, pack ─▶ (shard, blob)
 
-Within an epoch Spark keeps the order of rows in a partition but gives none between partitions. If one
-key can change twice in an epoch, name an `order_by` column whose values increase with each change.
+Within an epoch Spark keeps the order of rows in a partition but gives none between partitions. If
+one key can change twice in an epoch, name an `order_by` column whose values increase with each
+change.
 
 Not here: files we read ourselves (spark/source), packing (dataflow/pack).
 """

@@ -26,7 +26,9 @@ from everview.spark.sinks import FolderSink, MemorySink, Outcome
 from everview.spark.stage import Hosted
 
 KEPT_REJECTS = 1000
-_OURS = re.compile(r"everview\.errors\.(\w+): (\[[A-Z_.]+\].*?)(?=\n\s*\n|\n\tat |\n\S*Driver|\Z)", re.S)
+_OURS = re.compile(
+    r"everview\.errors\.(\w+): (\[[A-Z_.]+\].*?)(?=\n\s*\n|\n\tat |\n\S*Driver|\Z)", re.S
+)
 _JAVA = re.compile(r"(?:Caused by: )?((?:[a-z]\w*\.)+[A-Z]\w+(?:Exception|Error))[:\s]+([^\n]*)")
 
 
@@ -79,7 +81,7 @@ class Run:
     def wait(self, seconds: float | None = None) -> bool:
         """Waits for the query to end by itself; whether it did."""
         try:
-            ended = self.query.awaitTermination(None if seconds is None else max(seconds, 0.01))
+            ended = self.query.awaitTermination(None if seconds is None else max(round(seconds), 1))
         except StreamingQueryException as error:
             raise told(error, self.view) from None
         return True if ended is None else bool(ended)

@@ -1,8 +1,8 @@
 """The embedded Spark session, and the settings every query of ours runs with.
 
-`QUERY` settings must be in force in whatever session starts a query; `EMBEDDED` ones shape a session
-of our own: two or more local threads (four tries per task, so that a killed worker does no harm),
-bound to loopback, quiet, its log in a file.
+`QUERY` settings must be in force in whatever session starts a query; `EMBEDDED` ones shape a
+session of our own: two or more local threads (four tries per task, so that a killed worker does no
+harm), bound to loopback, quiet, its log in a file.
 
 Not here: which Java (spark/java), building queries (spark/host).
 """
@@ -74,7 +74,7 @@ def embedded(config: Config, name: str = "everview") -> SparkSession:
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     log = Path(tempfile.gettempdir()) / f"everview-spark-{os.getpid()}.log"
     with log.open("ab") as sink:
-        gateway = launch_gateway(conf, popen_kwargs={"stderr": sink, "stdout": sink})
+        gateway = launch_gateway(conf, popen_kwargs={"stderr": sink, "stdout": sink})  # type: ignore[no-untyped-call]
     context = SparkContext(conf=conf, gateway=gateway)
     return SparkSession(context)
 

@@ -155,5 +155,3 @@ def open_sink(on: Hosted, text: str, form: Form) -> MemorySink | FolderSink:
         "CONFIG.SINK", f"there is no sink {text!r}",
         fix="memory, console, parquet:DIR, json:DIR or csv:DIR",
     )  # fmt: skip
-
-

@@ -39,16 +39,16 @@ class RangeReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, source: RangeSource, hosted: Hosted, limit: int) -> None:
         self.source, self.hosted, self.limit = source, hosted, limit
 
-    def initialOffset(self) -> dict[str, Any]:  # noqa: N802  Spark's names
+    def initialOffset(self) -> dict[str, Any]:
         return self.source.initial()
 
-    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+    def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxRows(self.limit)
 
-    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+    def prepareForTriggerAvailableNow(self) -> None:
         """The source itself ends: its offset stops moving when nothing more is there."""
 
-    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         rows = limit.max_rows if isinstance(limit, ReadMaxRows) else self.limit
         return self.source.advance(start, None if isinstance(limit, ReadAllAvailable) else rows)
 
@@ -76,7 +76,7 @@ def range_source(source: RangeSource, hosted: Hosted, limit: int, name: str) -> 
         def schema(self) -> str:
             return BLOBS
 
-        def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: ARG002, N802
+        def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: ARG002
             return RangeReader(source, hosted, limit)
 
     return Ranges

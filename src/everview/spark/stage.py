@@ -6,8 +6,8 @@
         leave the arena under the fresh token; the output blobs go on
 
 If the commit fails, the old token stays committed and names no arena any more: the next attempt
-rebuilds. An attempt that Spark gave up but that still runs can only leave an arena under a token that
-is never committed.
+rebuilds. An attempt that Spark gave up but that still runs can only leave an arena under a token
+that is never committed.
 
 Not here: the work itself (dataflow/stage), assembling the query (spark/host).
 """
@@ -66,8 +66,11 @@ class StageProcessor(StatefulProcessor):
         self.chunks = handle.getMapState(CHUNKS, "number BIGINT", "blob BINARY")
         self.token = handle.getValueState(TOKEN, "token STRING")
 
-    def handleInputRows(  # noqa: N802  Spark's name
-        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any  # noqa: N803, ARG002
+    def handleInputRows(
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: Any,  # noqa: ARG002
     ) -> Iterator[pd.DataFrame]:
         blobs = [bytes(b) for frame in rows for b in frame["blob"]]
         yield self._apply(int(key[0]), blobs)
@@ -91,5 +94,3 @@ class StageProcessor(StatefulProcessor):
         arena.leave(place / fresh)
         keys = [self.hosted.keys[s] for s, _ in out]
         return pd.DataFrame({"shard": pd.array(keys, "int32"), "blob": [b for _, b in out]})
-
-

@@ -59,7 +59,9 @@ def unpacker(hosted: Hosted, form: Form) -> Unpack:
     def unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         flow = dataflow_of(hosted.program)
         gather = form == "upsert" and not flow.settled
-        yield from unpack_blobs(flow, (b for batch in batches for b in blobs_of(batch)), form, gather)
+        yield from unpack_blobs(
+            flow, (b for batch in batches for b in blobs_of(batch)), form, gather
+        )
 
     return unpack
 

@@ -27,7 +27,7 @@ from everview.expr import (
 from everview.schema import BIGINT, BOOLEAN, INT, STRING
 from everview.sql import coerce, functions
 from everview.sql.datatype import read_type
-from everview.sql.dialect import Source
+from everview.sql.dialect import MAX_DEPTH, Source, too_deep
 from everview.sql.literals import check_pattern, interval, number
 from everview.sql.scope import Scope, resolve, unknown
 from everview.sql.subset import refuse, similar
@@ -215,6 +215,8 @@ def _arithmetic(node: exp.Expr, env: Env) -> Expr:
     while type(node) in _ARITHMETIC:
         chain.append(node)
         node = node.this
+    if len(chain) > MAX_DEPTH:
+        raise too_deep(env.at(node))
     if isinstance(node, exp.Interval) and isinstance(chain[-1], exp.Add):
         value = bind(chain.pop().args["expression"], env)  # INTERVAL ... + date
         result = functions.shift("+", value, interval(node, env.source), env.at(node))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from sqlglot import exp
 
@@ -44,7 +45,8 @@ REFUSALS: Mapping[str, Refusal] = {
         "SELECT DISTINCT is not supported", "use GROUP BY on the same columns"
     ),
     "UNSUPPORTED.OUTER_JOIN": Refusal(
-        "{what} JOIN is not supported", "use an inner JOIN; a row then waits until its partner is there"
+        "{what} JOIN is not supported",
+        "use an inner JOIN; a row then waits until its partner is there",
     ),
     "UNSUPPORTED.SEMI_JOIN": Refusal(
         "{what} JOIN is not supported", "use an inner JOIN along the key"
@@ -222,6 +224,9 @@ def function_refusal(name: str) -> str | None:
 # ------------------------------------------------------------------------------------- the walk
 
 
+MAX_FINDS = 50  # the walk follows the text closely enough that the first is among these
+
+
 @dataclass(frozen=True, slots=True)
 class _Find:
     code: str
@@ -235,7 +240,8 @@ class _Find:
 
 def check(tree: exp.Expr, source: Source) -> None:
     """Raises for the first unsupported construct of a query, in the order of the text."""
-    finds = [find for node in tree.walk() for find in _finds(node)]
+    every = (find for node in tree.dfs() for find in _finds(node))
+    finds = list(islice(every, MAX_FINDS))
     if not finds:
         return
     placed = [(f.place(source), f) for f in finds]

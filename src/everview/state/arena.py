@@ -12,7 +12,8 @@ again and is swept up by the next `take` in that place.
 New space is zero, and every array treats zero as "nothing here". Files are allocated in full before
 they are mapped, because a sparse file on a full tmpfs kills the process at the first touch.
 
-Not here: what the arrays mean (state/index, state/text, operators), when to rebuild (dataflow/stage).
+Not here: what the arrays mean (state/index, state/text, operators), when to rebuild
+(dataflow/stage).
 """
 
 from __future__ import annotations

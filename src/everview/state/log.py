@@ -7,10 +7,10 @@ The content is every row of every chunk that no chunk declares dead; order carri
 rebuild is one bulk load. Each epoch appends its new rows and its dead ids: cost follows the change.
 Stored rows remember their id, so a delete is logged as eight bytes.
 
-Compaction goes chunk by chunk, in the transaction of the epoch: a chunk with nothing left is removed
-unread; a chunk less than half alive is rewritten once the changes since have paid for reading it;
-and when eight chunks of about one size have gathered they become one. So the log stays within a
-small factor of the content, and no epoch does more than a few chunks of it.
+Compaction goes chunk by chunk, in the transaction of the epoch: a chunk with nothing left is
+removed unread; a chunk less than half alive is rewritten once the changes since have paid for
+reading it; and when eight chunks of about one size have gathered they become one. So the log stays
+within a small factor of the content, and no epoch does more than a few chunks of it.
 
 Not here: where chunks are kept (a Store: Spark's state or a dictionary), who the tables are.
 """
@@ -33,7 +33,8 @@ VERSION = 1
 
 
 class Store(Protocol):
-    """A shard's durable chunks; the log's have numbers from 1. Changes take effect with the host's commit, all or none."""
+    """A shard's durable chunks; the log's have numbers from 1. Changes take effect with the
+    host's commit, all or none."""
 
     def numbers(self) -> list[int]: ...
 
@@ -59,7 +60,9 @@ class Log:
 
     def __init__(self, store: Store, scalars: dict[str, Any]) -> None:
         self.store = store
-        self.book: dict[str, Any] = scalars.setdefault("log", {"next": 1, "credit": 0, "chunks": {}})
+        self.book: dict[str, Any] = scalars.setdefault(
+            "log", {"next": 1, "credit": 0, "chunks": {}}
+        )
 
     @property
     def chunks(self) -> dict[str, Any]:
@@ -74,7 +77,9 @@ class Log:
     def rows(self) -> int:
         return sum(c["live"] for c in self.chunks.values())
 
-    def append(self, epoch: int, new: Mapping[str, pa.RecordBatch], dead: Array) -> dict[str, Array]:
+    def append(
+        self, epoch: int, new: Mapping[str, pa.RecordBatch], dead: Array
+    ) -> dict[str, Array]:
         """Log an epoch's new rows by table and dead ids; the ids given to the new rows."""
         for chunk, n in zip(*np.unique(dead >> 32, return_counts=True), strict=True):
             self.chunks[str(chunk)]["live"] -= int(n)
@@ -216,7 +221,7 @@ class Log:
 
 def _content(chunk: dict[str, Any]) -> int:
     """Rows alive and deaths that still matter."""
-    return int(chunk["live"]) + sum(chunk["deaths"].values())
+    return int(chunk["live"]) + int(sum(chunk["deaths"].values()))
 
 
 def _pieces(table: str, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:

@@ -3,8 +3,8 @@
     | column 0 | column 1 ...        | nulls |      one word per value; DECIMAL over 18 digits: two
                                                   nulls: one bit per column, only if any is nullable
 
-Text is its code in the arena's TextTable. Doubles are their bits, with one NaN and one zero, so that
-equal words mean equal SQL values. Words under a NULL are zero.
+Text is its code in the arena's TextTable. Doubles are their bits, with one NaN and one zero, so
+that equal words mean equal SQL values. Words under a NULL are zero.
 
 Not here: storing rows (operators/join), interning (state/text).
 """
@@ -14,7 +14,6 @@ from __future__ import annotations
 import numpy as np
 
 from everview.delta.vector import Array, Vector, arrow_type, narrow
-from everview.plan.step import words_of
 from everview.schema import Column, Type
 from everview.state.text import TextTable
 
@@ -33,7 +32,7 @@ class Layout:
         at = 0
         for c in columns:
             self.offset[c.name] = at
-            at += words_of(c.type)
+            at += c.type.words
         self.nulls = at
         nullable = any(c.nullable for c in columns)
         self.width = at + (-(-len(columns) // NULL_BITS) if nullable else 0)
@@ -44,13 +43,13 @@ class Layout:
         out = np.zeros((rows, self.width), np.int64)
         for i, c in enumerate(self.columns):
             v, at = vectors[c.name], self.offset[c.name]
-            if v.type.is_decimal and words_of(c.type) == 2:
+            if v.type.is_decimal and c.type.words == 2:
                 out[:, at], out[:, at + 1] = _two_words(v.values)
             else:
                 out[:, at] = _one_word(v, texts)
             if v.valid is not None:
                 null = ~v.valid
-                out[null, at : at + words_of(c.type)] = 0
+                out[null, at : at + c.type.words] = 0
                 if self.width > self.nulls:
                     word = self.nulls + i // NULL_BITS
                     out[:, word] |= null.astype(np.int64) << (i % NULL_BITS)
@@ -61,7 +60,7 @@ class Layout:
         t, at = self.types[name], self.offset[name]
         valid = self.valid(words, name, slots)
         column = words[slots, at]
-        if words_of(t) == 2:
+        if t.words == 2:
             return Vector(t, _from_two(column, words[slots, at + 1]), valid)
         if t.is_text:
             return _text_vector(column, t, valid, texts)
@@ -82,7 +81,7 @@ class Layout:
 
     def columns_at(self, names: tuple[str, ...]) -> Array:
         """The word positions of these columns, in order."""
-        at = [self.offset[n] + k for n in names for k in range(words_of(self.types[n]))]
+        at = [self.offset[n] + k for n in names for k in range(self.types[n].words)]
         return np.array(at, np.int64)
 
 
@@ -113,7 +112,8 @@ def _from_two(low: Array, high: Array) -> Array:
     if np.array_equal(high, low >> 63):
         return np.ascontiguousarray(low)
     unsigned = np.ascontiguousarray(low).view(np.uint64)
-    return (high.astype(object) << 64) | unsigned.astype(object)
+    wide: Array = (high.astype(object) << 64) | unsigned.astype(object)
+    return wide
 
 
 def _text_vector(codes: Array, t: Type, valid: Array | None, texts: TextTable) -> Vector:

@@ -148,22 +148,6 @@ def remainder(a: Exact, b: Exact) -> Exact:
     return Exact(np.where(n < 0, -out, out), min(a.low, 0), max(a.high, 0))
 
 
-def shortened(x: Exact, digits: int) -> Exact:
-    """Every value rounded HALF_UP to this many significant digits (as a Java MathContext does)."""
-    if x.reach < 10**digits:
-        return x
-    return tight(Exact(np.frompyfunc(lambda v: _significant(v, digits), 1, 1)(wide(x)), 0, 0))
-
-
-def _significant(value: int, digits: int) -> int:
-    extra = len(str(abs(value))) - digits
-    if extra <= 0:
-        return value
-    power = int(10**extra)
-    out = (abs(value) + power // 2) // power * power
-    return -out if value < 0 else out
-
-
 def _constant(value: int) -> Exact:
     dtype: Any = np.int64 if fits(value, value) else object
     return Exact(np.array([value], dtype), value, value)

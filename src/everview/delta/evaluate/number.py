@@ -1,8 +1,7 @@
 """Arithmetic: exact types by way of `exact`, FLOAT and DOUBLE by IEEE 754.
 
-Decimal results are rounded HALF_UP to the call's scale, as Spark: a product first to 39
-significant digits, a quotient first to 39 digits after the point. Division by zero is an error in
-rows that are not NULL.
+Decimal results are exact, then rounded HALF_UP to the call's scale. Division by zero is an error
+in rows that are not NULL.
 
 Not here: result types (expr), casts between types (cast).
 """
@@ -23,7 +22,6 @@ from everview.delta.evaluate.exact import (
     rounded,
     scaled,
     settle,
-    shortened,
     times,
 )  # fmt: skip
 from everview.delta.evaluate.faults import divided_by_zero, overflow
@@ -31,7 +29,6 @@ from everview.delta.evaluate.term import Term, both, spread
 from everview.delta.vector import Array, numpy_type
 from everview.expr import Call
 
-JAVA_DIGITS = 39  # significant digits of Spark's products, fraction digits of its quotients
 _EXACT_IN = {np.dtype(np.float64): (2**53, 22), np.dtype(np.float32): (2**24, 10)}
 
 
@@ -52,8 +49,9 @@ def subtract(call: Call, a: Term, b: Term) -> Term:
 def multiply(call: Call, a: Term, b: Term) -> Term:
     if call.type.is_float:
         return _floats(call, a, b, np.multiply)
-    product = shortened(times(exact(a), exact(b)), JAVA_DIGITS)
-    return _rescaled(call, product, a.type.exact_scale + b.type.exact_scale, both(a, b))
+    return _rescaled(
+        call, times(exact(a), exact(b)), a.type.exact_scale + b.type.exact_scale, both(a, b)
+    )
 
 
 def divide(call: Call, a: Term, b: Term) -> Term:
@@ -62,14 +60,11 @@ def divide(call: Call, a: Term, b: Term) -> Term:
     valid = both(a, b)
     x, y = exact(a), _nonzero(call, exact(b), valid)
     have, want = a.type.exact_scale - b.type.exact_scale, call.type.exact_scale
-    # Rounding twice differs from rounding once only if the quotient may lie within 10^-39 of a
-    # tie without being one, for which the divisor must be this large.
-    digits = want if y.reach <= 10 ** (JAVA_DIGITS - want) else JAVA_DIGITS
-    if digits >= have:
-        out = quotient(scaled(x, digits - have), y)
+    if want >= have:
+        out = quotient(scaled(x, want - have), y)
     else:
-        out = quotient(x, scaled(y, have - digits))
-    return settle(rounded(out, digits - want), valid, call)
+        out = quotient(x, scaled(y, have - want))
+    return settle(out, valid, call)
 
 
 def modulo(call: Call, a: Term, b: Term) -> Term:
