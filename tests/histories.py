@@ -45,7 +45,10 @@ Change = tuple[str, int, Row]  # relation, op, row
 
 @dataclass(frozen=True)
 class Case:
-    """One random case. `used`: the relations the query reads; only they change."""
+    """One random case. `used`: the relations the query reads; only they change.
+
+    `inner`: the sub-select of `sql` that the engine gets as a view of its own (the oracle does not).
+    """
 
     schema: Schema
     sql: str
@@ -53,11 +56,15 @@ class Case:
     used: tuple[str, ...]
     features: tuple[str, ...] = ()
     seed: int | None = None
+    inner: str = ""
 
     def script(self) -> str:
         """Declarations and the view, as SQL text."""
         tables = "\n".join(declaration(r) for r in self.schema.relations)
-        return f"{tables}\nCREATE VIEW v AS {self.sql};\n"
+        if not self.inner:
+            return f"{tables}\nCREATE VIEW v AS {self.sql};\n"
+        outer = self.sql.replace(self.inner, "w", 1)
+        return f"{tables}\nCREATE VIEW w AS {self.inner[1:-1]};\nCREATE VIEW v AS {outer};\n"
 
     def batches(self) -> list[list[Changes]]:
         """The epochs as a host takes them."""
@@ -75,7 +82,7 @@ class Case:
             "nan, inf = float('nan'), float('inf')\n"
             f'SCRIPT = """\\\n{self.script()}"""\n'
             f"EPOCHS = (\n{epochs}\n)\n"
-            f"check_text(SCRIPT, {self.sql!r}, EPOCHS)\n"
+            f"check_text(SCRIPT, {self.sql!r}, EPOCHS, inner={self.inner!r})\n"
         )
 
 
@@ -146,6 +153,9 @@ KEYS: dict[str, tuple[Any, ...]] = {
 }
 
 
+ZERO: dict[str, Any] = {"STRING": "", "DATE": date(1970, 1, 1), "DECIMAL": D(0)}
+
+
 def domain(t: Type, *, key: bool = False) -> tuple[Any, ...]:
     """The values a column of this type takes."""
     if not t.is_decimal:
@@ -173,8 +183,9 @@ def schema(rng: Random) -> Schema:
     count = rng.choice((1, 2, 3, 3, 4, 4, 5, 6))
     for i in range(count):
         last = i == count - 1
-        relations.append(_relation(rng, "abcdef"[i], relations, keyed=not last or rng.random() <
-        0.85))
+        relations.append(
+            _relation(rng, "abcdef"[i], relations, keyed=not last or rng.random() < 0.85)
+        )
     return Schema(tuple(relations))
 
 
@@ -186,7 +197,9 @@ def _relation(rng: Random, letter: str, earlier: list[Relation], *, keyed: bool)
         one = rng.choice(earlier[-3:] if rng.random() < 0.7 else earlier)
         nullable = rng.random() < 0.4
         fk = tuple(f"{letter}_f{n}_{k.split('_', 1)[1]}" for k in one.key)
-        columns += [Column(c, one.column(k).type, nullable) for c, k in zip(fk, one.key, strict=True)]
+        columns += [
+            Column(c, one.column(k).type, nullable) for c, k in zip(fk, one.key, strict=True)
+        ]
         foreign.append(ForeignKey(fk, one.name, one.key))
     key: tuple[str, ...] = ()
     if keyed:
@@ -245,7 +258,7 @@ class History:
         for f in r.foreign_keys:
             nullable = all(r.column(c).nullable for c in f.columns)
             for c, v in zip(f.columns, self._target(f.relation), strict=True):
-                null = nullable and c not in r.key and rng.random() < 0.12
+                null = nullable and c not in r.key and rng.random() < 0.2
                 given.setdefault(c, None if null else v)
         for c in r.columns:
             if c.name not in given:
@@ -374,7 +387,9 @@ class History:
         by_key = before == after and r.policy in ("reject", "upsert")
         if by_key and rng.random() < 0.4:
             self.seen["update by key"] += 1
-            self.emit(r.name, INSERT if r.policy == "upsert" and rng.random() < 0.5 else UPDATE, new)
+            self.emit(
+                r.name, INSERT if r.policy == "upsert" and rng.random() < 0.5 else UPDATE, new
+            )
         else:
             self.emit(r.name, DELETE, old)
             self.emit(r.name, INSERT, new)
@@ -437,13 +452,18 @@ def key_values(rng: Random, schema: Schema) -> dict[str, list[Row]]:
         size = rng.choice((4, 6, 8)) if r.name in named_by_some else 14
         lists = []
         for k in r.key:
-            named = next((f for f in r.foreign_keys if k in f.columns and f.relation != r.name), None)
+            named = next(
+                (f for f in r.foreign_keys if k in f.columns and f.relation != r.name), None
+            )
             if named:
                 place = named.columns.index(k)
                 lists.append([t[place] for t in out[named.relation]])
             else:
                 values = domain(r.column(k).type, key=True)
-                lists.append(rng.sample(values, min(len(values), rng.choice((3, 4, 8)))))
+                chosen = rng.sample(values, min(len(values), rng.choice((3, 4, 8))))
+                if rng.random() < 0.5:  # what a NULL must not be taken for
+                    chosen[0] = ZERO.get(r.column(k).type.name, 0)
+                lists.append(list(dict.fromkeys(chosen)))
         keys = {tuple(rng.choice(values) for values in lists) for _ in range(size)}
         out[r.name] = sorted(keys, key=repr)
     return out
@@ -487,7 +507,7 @@ def case(rng: Random, seed: int | None = None, size: int = 40) -> Case:
             features.add("composite key")
     features |= {"empty epoch"} if any(not e for e in epochs) else set()
     features |= {"NaN or infinity"} if h.special else set()
-    return Case(s, q.sql, epochs, q.used, tuple(sorted(features)), seed)
+    return Case(s, q.sql, epochs, q.used, tuple(sorted(features)), seed, q.inner)
 
 
 def case_of(seed: int) -> Case:

@@ -245,7 +245,7 @@ class Query:
         if isinstance(e, exp.Avg):
             return True
         if isinstance(e, exp.Sum):
-            return spark_types.type_of(e, scope).is_float or _divides(e)
+            return spark_types.type_of(e, scope).is_float or _divides(e, scope)
         if isinstance(e, exp.Div):
             return spark_types.type_of(e, scope).is_decimal
         return any(self._inexact(c, scope) for c in e.iter_expressions())
@@ -280,7 +280,7 @@ class Query:
     def _aggregate(self, e: exp.Sum | exp.Avg) -> Compute:
         x = e.this
         t = spark_types.type_of(x, self._scope)
-        if _divides(x) and not t.is_float:
+        if _divides(x, self._scope):
             raise Unsupported("decimal `/` inside an aggregate")
         average = isinstance(e, exp.Avg)
         if t.is_float:
@@ -331,8 +331,9 @@ class Query:
         return compute
 
 
-def _divides(e: exp.Expression) -> bool:
-    return e.find(exp.Div) is not None
+def _divides(e: exp.Expression, scope: Scope) -> bool:
+    """Whether a decimal is divided somewhere inside."""
+    return any(spark_types.type_of(d, scope).is_decimal for d in e.find_all(exp.Div))
 
 
 _OPERATIONS: dict[type[exp.Expression], Callable[[Any, Any], Any]] = {

@@ -33,9 +33,12 @@ from everview.schema import (
 
 @dataclass(frozen=True)
 class Query:
+    """`inner`: its sub-select in parentheses, which may as well be a view of its own."""
+
     sql: str
     used: tuple[str, ...]
     features: frozenset[str]
+    inner: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,7 @@ class Writer:
     rng: Random
     columns: Columns = field(default_factory=list)
     features: set[str] = field(default_factory=set)
+    inner: str = ""  # the sub-select of a nested query
 
     def chance(self, p: float) -> bool:
         return self.rng.random() < p
@@ -241,8 +245,9 @@ class Writer:
         if a.type == DATE and rng.random() < 0.3:
             self.features.add("interval")
             step = rng.choice(("'1' MONTH", "'1' YEAR", "'30' DAY"))
-            return Condition(f"{a.sql} {op} DATE '{rng.choice(_DATES)}' + INTERVAL {step}",
-            a.copies)
+            return Condition(
+                f"{a.sql} {op} DATE '{rng.choice(_DATES)}' + INTERVAL {step}", a.copies
+            )
         return Condition(f"{a.sql} {op} {self.literal(a.type)}", a.copies)
 
     # -------------------------------------------------------------------------------- select list
@@ -331,8 +336,9 @@ class Graph:
 def graph(rng: Random, schema: Schema, features: set[str]) -> Graph:
     """From a root along foreign keys; a relation may come twice, a copy may be reached twice."""
     roots = [
-        r for i, r in enumerate(schema.relations) for _ in range((i + 1) * (1 + 3 *
-        len(r.foreign_keys)))
+        r
+        for i, r in enumerate(schema.relations)
+        for _ in range((i + 1) * (1 + 3 * len(r.foreign_keys)))
     ]
     limit = rng.choice((1, 2, 3, 3, 4, 5, 6))
     g = Graph([Copy("?0", rng.choice(roots))])
@@ -382,7 +388,10 @@ def query(rng: Random, schema: Schema) -> Query:
         w.features.add("nullable reference")
     sql = _select(rng, w, body)
     used = tuple(dict.fromkeys(c.relation.name for c in g.copies))
-    return Query(sql, used, frozenset(w.features))
+    inner = w.inner if rng.random() < 0.3 else ""
+    if inner:
+        w.features.add("view over view")
+    return Query(sql, used, frozenset(w.features), inner)
 
 
 @dataclass
@@ -525,16 +534,37 @@ def _select(rng: Random, w: Writer, body: str) -> str:
 
 
 def _nested(rng: Random, w: Writer, body: str) -> str:
-    """The join as a sub-select; what is above reads its columns only."""
-    w.features.add("sub-select in FROM")
-    items = [w.term(1) for _ in range(rng.choice((2, 3, 4)))]
-    inner = "SELECT " + ", ".join(f"{t.sql} AS y{i}" for i, t in enumerate(items)) + body
+    """The join as a sub-select, perhaps grouped; what is above reads its columns only."""
+    if rng.random() < 0.3:
+        w.features.add("grouped sub-select")
+        items, by = _inner_groups(rng, w)
+    else:
+        w.features.add("sub-select in FROM")
+        items, by = [w.term(1) for _ in range(rng.choice((2, 3, 4)))], ""
+    inner = "SELECT " + ", ".join(f"{t.sql} AS y{i}" for i, t in enumerate(items)) + body + by
+    w.inner = f"({inner})"
     prefix = rng.choice(("", "s."))
     w.columns = [
         Term(f"{prefix}y{i}", t.type, frozenset(["s"]), t.small) for i, t in enumerate(items)
     ]
     where = f" WHERE {w.predicate(1).sql}" if rng.random() < 0.3 else ""
-    return f" FROM ({inner}) {rng.choice(('', 'AS '))}s{where}"
+    return f" FROM {w.inner} {rng.choice(('', 'AS '))}s{where}"
+
+
+def _inner_groups(rng: Random, w: Writer) -> tuple[list[Term], str]:
+    """Group keys and sums that are exact everywhere."""
+    keys = [w.term(1) for _ in range(rng.choice((1, 1, 2)))]
+    out = [*keys, Term("COUNT(*)", BIGINT, frozenset(), small=True)]
+    sums = [c for c in w.columns if c.small and (c.type == INT or c.type.is_decimal)]
+    if sums:
+        x = rng.choice(sums)
+        t = (
+            BIGINT
+            if x.type == INT
+            else decimal(min((x.type.precision or 0) + 10, 38), x.type.exact_scale)
+        )
+        out.append(Term(f"SUM({x.sql})", t, frozenset(), small=x.type == INT))
+    return out, " GROUP BY " + ", ".join(dict.fromkeys(k.sql for k in keys))
 
 
 def _aggregates(w: Writer) -> str:
@@ -562,5 +592,3 @@ def _grouped(rng: Random, w: Writer, body: str) -> str:
         items.reverse()
     rng.shuffle(by)
     return "SELECT " + ", ".join(items) + body + " GROUP BY " + ", ".join(by)
-
-

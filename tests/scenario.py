@@ -129,7 +129,7 @@ def scenario_key(scenario: Scenario) -> tuple[int, ...]:
 
 
 def _sortable(row: Row, key: tuple[int, ...]) -> list[Any]:
-    values = [row[i] for i in key] + list(row)
+    values = [row[i] for i in key] if key else row
     return [(v is not None, v != v, v if v == v and v is not None else 0) for v in values]
 
 

@@ -138,7 +138,7 @@ def sum_type(t: Type) -> Type:
 
 def avg_type(t: Type) -> Type:
     if t.is_decimal:
-        return cut((t.precision or 0) + 4, t.exact_scale + 4)
+        return decimal(min((t.precision or 0) + 4, 38), min(t.exact_scale + 4, 38))
     return DOUBLE
 
 

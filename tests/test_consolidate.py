@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everview.delta.consolidate import consolidate
@@ -145,6 +145,7 @@ VALUES = st.tuples(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(VALUES, st.integers(-2, 2), st.integers(0, 1)), max_size=30))
 def test_as_a_counter(changes: list[tuple[tuple[Any, ...], int, int]]) -> None:
     types = (INT, STRING, DOUBLE, decimal(30, 2))

@@ -36,6 +36,7 @@ from everview.schema import Relation, Schema
 from everview.spark import host, session
 from everview.spark.rows import Stream
 from everview.spark.run import Run
+from everview.spark.snapshot import snapshot
 from everview.spark.sinks import MemorySink, open_sink
 from everview.spark.stage import Hosted
 from everview.spark.unpack import Form, unpacked
@@ -146,9 +147,24 @@ class Database:
         return replace(relation, options={"connector": "hand", "path": str(folder)})
 
     def ranges(self, relations: Iterable[str]) -> RangeSource | None:
-        """The files of those relations that no stream feeds, as one source."""
+        """The files of those relations that no stream feeds, as one source.
+
+        An update sequence is told of all the declared relations in it, or lines of those that the
+        view does not read would be refused as unknown.
+        """
         named = [self.placed(self.schema.relation(r)) for r in relations if r not in self.streams]
+        paths = {r.options["path"] for r in named if _mixed(r)}
+        there = {r.name for r in named} | set(self.streams)
+        named += [
+            r for r in self.schema.relations
+            if _mixed(r) and r.name not in there and r.options.get("path") in paths
+        ]  # fmt: skip
         return open_sources(named, self.base) if named else None
+
+
+def _mixed(relation: Relation) -> bool:
+    """Its file may hold other relations too."""
+    return relation.options.get("connector") == "update-sequence"
 
 
 class Table:
@@ -189,16 +205,14 @@ class View:
         self, sink: str = "memory", *, form: Form = "retract", checkpoint: str | Path | None = None
     ) -> Run:
         """Keep the view current: one streaming query into a sink (see spark/sinks)."""
-        given = checkpoint or (
-            self.db.config.checkpoint / self.plan.name if self.db.config.checkpoint else None
-        )
-        folder = Path(given) if given else Path(tempfile.mkdtemp(dir=self.db.home))
+        given = self._folder(checkpoint)
+        folder = given or Path(tempfile.mkdtemp(dir=self.db.home))
         on = self._hosted(folder)
         self._check(form)
-        run = Run(
-            self.plan.name, on, self._blobs(on), open_sink(on, sink, form), folder,
-            temporary=given is None,
-        )  # fmt: skip
+        out = open_sink(on, sink, form)
+        if isinstance(out, MemorySink):
+            out.start_from(snapshot(self.db.spark, on, folder))
+        run = Run(self.plan.name, on, self._blobs(on), out, folder, temporary=given is None)
         self.db.runs.append(run)
         return run
 
@@ -209,8 +223,18 @@ class View:
         return unpacked(self._blobs(on), on, form)
 
     def snapshot(self) -> Counter[Row]:
-        """The current answer, with multiplicities, of the view's run into memory or the console."""
-        return Counter(self._running().answer)
+        """The current answer, with multiplicities: of its run into memory or the console, else
+        from the state of its checkpoint's last committed epoch."""
+        folder = self._folder(None)
+        if folder is None or any(r.view == self.plan.name for r in self.db.runs):
+            return Counter(self._running().answer)
+        return snapshot(self.db.spark, self._hosted(folder), folder)
+
+    def _folder(self, given: str | Path | None) -> Path | None:
+        """The checkpoint: as given, else below the configured folder; None: a temporary one."""
+        if given is None and self.db.config.checkpoint is not None:
+            return self.db.config.checkpoint / self.plan.name
+        return Path(given) if given is not None else None
 
     def rejects(self) -> list[dict[str, Any]]:
         """The last rows that were refused: relation, place, reason, raw row."""

@@ -356,10 +356,10 @@ def _breaks(case: Case, laws: Sequence[str], broken: str) -> bool:
     return found is not None and found.law == broken
 
 
-def check_text(
-    script: str, sql: str, epochs: Sequence[Sequence[Change]], laws: Sequence[str] = tuple(LAWS)
-) -> None:
-    """A case given as text, as `Case.reproduction` prints it."""
+def check_text(script: str, sql: str, epochs: Sequence[Sequence[Change]], inner: str = "") -> None:
+    """A case given as text, as `Case.reproduction` prints it, held to every law."""
     schema = read_script(script).schema
-    used = tuple(r.name for r in schema.relations if any(r.name == n for e in epochs for n, *_ in e))
-    examine(Case(schema, sql, tuple(tuple(e) for e in epochs), used), laws)
+    changed = {name for epoch in epochs for name, *_ in epoch}
+    used = tuple(r.name for r in schema.relations if r.name in changed)
+    fixed = tuple(tuple(e) for e in epochs)
+    examine(Case(schema, sql, fixed, used, inner=inner), tuple(LAWS))

@@ -43,8 +43,8 @@ def test_random_cases() -> None:
     assert report.filled > report.cases // 2
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(cases())
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(cases(size=15))
 def test_cases_that_can_be_shrunk(case: Case) -> None:
     examine(case, ["order", "undo", "restart"])
 
@@ -178,9 +178,7 @@ DEFECTS: dict[Patch, set[str]] = {
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda d: d.__name__.strip("_"))
-def test_an_engine_with_a_defect_is_found(
-    defect: Patch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_engine_with_a_defect_is_found(defect: Patch, monkeypatch: pytest.MonkeyPatch) -> None:
     defect(monkeypatch)
     for seed in range(1, 150):
         found = verdict(case_of(seed), [SHARES[seed % len(SHARES)]])

@@ -28,6 +28,7 @@ group url := page.url | n := count(*) BIGINT
   keyjoin root clicks
     edge clicks (clicks.page) -> page
     copy clicks
-      scan clicks clicks page
+      project clicks.page
+        scan clicks clicks page, at
     copy page [key page.id]
       scan page page [key id] id, url

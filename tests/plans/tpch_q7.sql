@@ -72,8 +72,8 @@ group supp_nation := n1.n_name, cust_nation := n2.n_name, l_year := year(lineite
   keyjoin root lineitem
     edge lineitem (lineitem.l_suppkey) -> supplier
     edge lineitem (lineitem.l_orderkey) -> orders
-    edge supplier (supplier.s_nationkey) -> n1
     edge orders (orders.o_custkey) -> customer
+    edge supplier (supplier.s_nationkey) -> n1
     edge customer (customer.c_nationkey) -> n2
     assert at lineitem: ((n1.n_name = 'FRANCE') and (n2.n_name = 'GERMANY')) or ((n1.n_name = 'GERMANY') and (n2.n_name = 'FRANCE'))
     copy lineitem [key lineitem.l_orderkey, lineitem.l_linenumber]
@@ -83,11 +83,11 @@ group supp_nation := n1.n_name, cust_nation := n2.n_name, l_year := year(lineite
       scan supplier supplier [key s_suppkey] s_suppkey, s_name, s_address, s_nationkey, s_phone, s_acctbal, s_comment
     copy orders [key orders.o_orderkey]
       scan orders orders [key o_orderkey] o_orderkey, o_custkey, o_orderstatus, o_totalprice, o_orderdate, o_orderpriority, o_clerk, o_shippriority, o_comment
+    copy customer [key customer.c_custkey]
+      scan customer customer [key c_custkey] c_custkey, c_name, c_address, c_nationkey, c_phone, c_acctbal, c_mktsegment, c_comment
     copy n1 [key n1.n_nationkey]
       filter (n1.n_name = 'FRANCE') or (n1.n_name = 'GERMANY')
         scan nation n1 [key n_nationkey] n_nationkey, n_name, n_regionkey, n_comment
-    copy customer [key customer.c_custkey]
-      scan customer customer [key c_custkey] c_custkey, c_name, c_address, c_nationkey, c_phone, c_acctbal, c_mktsegment, c_comment
     copy n2 [key n2.n_nationkey]
       filter (n2.n_name = 'GERMANY') or (n2.n_name = 'FRANCE')
         scan nation n2 [key n_nationkey] n_nationkey, n_name, n_regionkey, n_comment
@@ -96,8 +96,8 @@ group supp_nation := n1.n_name, cust_nation := n2.n_name, l_year := year(lineite
   keyjoin root lineitem
     edge lineitem (lineitem.l_suppkey) -> supplier
     edge lineitem (lineitem.l_orderkey) -> orders
-    edge supplier (supplier.s_nationkey) -> n1
     edge orders (orders.o_custkey) -> customer
+    edge supplier (supplier.s_nationkey) -> n1
     edge customer (customer.c_nationkey) -> n2
     assert at lineitem: ((n1.n_name = 'FRANCE') and (n2.n_name = 'GERMANY')) or ((n1.n_name = 'GERMANY') and (n2.n_name = 'FRANCE'))
     copy lineitem [key lineitem.l_orderkey, lineitem.l_linenumber]
@@ -107,11 +107,11 @@ group supp_nation := n1.n_name, cust_nation := n2.n_name, l_year := year(lineite
       scan supplier supplier [key s_suppkey] s_suppkey, s_nationkey
     copy orders [key orders.o_orderkey]
       scan orders orders [key o_orderkey] o_orderkey, o_custkey
+    copy customer [key customer.c_custkey]
+      scan customer customer [key c_custkey] c_custkey, c_nationkey
     copy n1 [key n1.n_nationkey]
       filter (n1.n_name = 'FRANCE') or (n1.n_name = 'GERMANY')
         scan nation n1 [key n_nationkey] n_nationkey, n_name
-    copy customer [key customer.c_custkey]
-      scan customer customer [key c_custkey] c_custkey, c_nationkey
     copy n2 [key n2.n_nationkey]
       filter (n2.n_name = 'GERMANY') or (n2.n_name = 'FRANCE')
         scan nation n2 [key n_nationkey] n_nationkey, n_name

@@ -70,8 +70,8 @@ project o_year, mkt_share := sum / sum_2
       edge lineitem (lineitem.l_partkey) -> part
       edge lineitem (lineitem.l_suppkey) -> supplier
       edge lineitem (lineitem.l_orderkey) -> orders
-      edge supplier (supplier.s_nationkey) -> n2
       edge orders (orders.o_custkey) -> customer
+      edge supplier (supplier.s_nationkey) -> n2
       edge customer (customer.c_nationkey) -> n1
       edge n1 (n1.n_regionkey) -> region
       copy lineitem [key lineitem.l_orderkey, lineitem.l_linenumber]
@@ -84,10 +84,10 @@ project o_year, mkt_share := sum / sum_2
       copy orders [key orders.o_orderkey]
         filter (orders.o_orderdate >= DATE '1995-01-01') and (orders.o_orderdate <= DATE '1996-12-31')
           scan orders orders [key o_orderkey] o_orderkey, o_custkey, o_orderstatus, o_totalprice, o_orderdate, o_orderpriority, o_clerk, o_shippriority, o_comment
-      copy n2 [key n2.n_nationkey]
-        scan nation n2 [key n_nationkey] n_nationkey, n_name, n_regionkey, n_comment
       copy customer [key customer.c_custkey]
         scan customer customer [key c_custkey] c_custkey, c_name, c_address, c_nationkey, c_phone, c_acctbal, c_mktsegment, c_comment
+      copy n2 [key n2.n_nationkey]
+        scan nation n2 [key n_nationkey] n_nationkey, n_name, n_regionkey, n_comment
       copy n1 [key n1.n_nationkey]
         scan nation n1 [key n_nationkey] n_nationkey, n_name, n_regionkey, n_comment
       copy region [key region.r_regionkey]
@@ -100,8 +100,8 @@ project o_year, mkt_share := sum / sum_2
       edge lineitem (lineitem.l_partkey) -> part
       edge lineitem (lineitem.l_suppkey) -> supplier
       edge lineitem (lineitem.l_orderkey) -> orders
-      edge supplier (supplier.s_nationkey) -> n2
       edge orders (orders.o_custkey) -> customer
+      edge supplier (supplier.s_nationkey) -> n2
       edge customer (customer.c_nationkey) -> n1
       edge n1 (n1.n_regionkey) -> region
       copy lineitem [key lineitem.l_orderkey, lineitem.l_linenumber]
@@ -115,10 +115,10 @@ project o_year, mkt_share := sum / sum_2
       copy orders [key orders.o_orderkey]
         filter (orders.o_orderdate >= DATE '1995-01-01') and (orders.o_orderdate <= DATE '1996-12-31')
           scan orders orders [key o_orderkey] o_orderkey, o_custkey, o_orderdate
-      copy n2 [key n2.n_nationkey]
-        scan nation n2 [key n_nationkey] n_nationkey, n_name
       copy customer [key customer.c_custkey]
         scan customer customer [key c_custkey] c_custkey, c_nationkey
+      copy n2 [key n2.n_nationkey]
+        scan nation n2 [key n_nationkey] n_nationkey, n_name
       copy n1 [key n1.n_nationkey]
         scan nation n1 [key n_nationkey] n_nationkey, n_regionkey
       copy region [key region.r_regionkey]

@@ -138,7 +138,9 @@ def run(
         sequence = folder / f"{name}-{scale:g}.txt"
         write_history(name, source, sequence, epochs)
         truth = History(sequence, schema)
-        chosen = [q for q in AGAIN if q[:2] in {x[:2] for x in queries}] if name == "again" else queries
+        chosen = (
+            [q for q in AGAIN if q[:2] in {x[:2] for x in queries}] if name == "again" else queries
+        )
         for query in chosen:
             expected = truth.answers(tpch.query(query))
             check(host, query, name, schema, sequence, expected, tally)

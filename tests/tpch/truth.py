@@ -91,7 +91,10 @@ class History:
         columns = list(fields) if lives.rows else [() for _ in r.columns]
         texts = pa.table(
             {c.name: pa.array(v, pa.string()) for c, v in zip(r.columns, columns, strict=True)}
-            | {"#first": pa.array(lives.first, pa.int32()), "#last": pa.array(lives.last, pa.int32())}
+            | {
+                "#first": pa.array(lives.first, pa.int32()),
+                "#last": pa.array(lives.last, pa.int32()),
+            }
         )
         self._connection.register("texts", texts)
         casts = ", ".join(

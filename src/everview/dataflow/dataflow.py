@@ -66,7 +66,7 @@ class Feed:
 
     @property
     def filtered(self) -> bool:
-        """Rows that fail the filter travel too, marked, because only the key decides what they undo."""
+        """Rows that fail the filter travel too, marked: only the key says what they undo."""
         return self.filter is not None and self.policy != "trust"
 
 

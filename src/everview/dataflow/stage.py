@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from everview.dataflow.dataflow import Dataflow, Feed, Stage
+from everview.dataflow.laps import Laps
 from everview.dataflow.pack import (
     OP,
     ORDER,
@@ -37,6 +38,7 @@ from everview.delta.consolidate import consolidate
 from everview.delta.delta import WEIGHT, Delta
 from everview.delta.frame import batch_bytes, batch_of, decode, encode, peek
 from everview.delta.vector import Array, Vector, concat
+from everview.errors import StateError
 from everview.kernels.join import DUPLICATE_KEY, GOOD, MISSING_ROW
 from everview.operators.group import Group
 from everview.operators.join import Arrivals, CopySpec, Join
@@ -89,8 +91,9 @@ class StageShard:
     """One stage of a dataflow, one shard of it."""
 
     def __init__(
-        self, dataflow: Dataflow, stage: Stage, shard: int, arena: Arena, store: Store
-    ) -> None:
+        self, dataflow: Dataflow, stage: Stage, shard: int, arena: Arena, store: Store,
+        laps: Laps | None = None,
+    ) -> None:  # fmt: skip
         self.dataflow, self.stage, self.shard = dataflow, stage, shard
         self.arena, self.store = arena, store
         self.last = stage.number == len(dataflow.stages) - 1
@@ -98,7 +101,7 @@ class StageShard:
             (s.number, f) for s in dataflow.stages for f in s.feeds if f.stage == stage.number
         ]
         self.texts = TextTable(arena)
-        self.log = Log(store, arena.scalars)
+        self.log = Log(store, arena.scalars, stage.number)
         self.join: Join | None = None
         self.group: Group | None = None
         if stage.keeps:
@@ -110,6 +113,7 @@ class StageShard:
             self.group = Group(arena, self.texts, stage.group)
         self.counts = Counts()
         self.arrived = 0
+        self.laps = laps or Laps()
 
     # ------------------------------------------------------------------ state
 
@@ -135,11 +139,28 @@ class StageShard:
             self.group.load(batches, np.concatenate(numbers))
         self.texts.end_epoch()
 
+    def content(self) -> Delta:
+        """All rows of the view in this shard of the last stage, after a rebuild."""
+        if self.group is not None:
+            if not (self.stage.group and self.stage.group.keys) and self.shard:
+                return Delta.empty(self.dataflow.columns)
+            rows, there = self.group.rows()
+            return difference(self.stage.after, rows, np.zeros_like(there), rows, there)
+        if self.join is not None:
+            return apply(self.stage.before, self.join.content())
+        raise StateError(
+            "SNAPSHOT.STATELESS",
+            f"view {self.dataflow.view} keeps no state: its rows only pass through",
+            fix="give its relation a primary key and a policy other than trust",
+        )
+
     # ------------------------------------------------------------------ an epoch
 
     def epoch(self, number: int, blobs: list[bytes], *, first: bool) -> list[tuple[int, bytes]]:
         """Apply an epoch's blobs; returns (shard, blob) for the next stage, or of the output."""
+        self.laps.skip()
         arrived, out = self._decode(blobs)
+        self.laps.lap("decode")
         self.arrived = sum(
             len(a.arrivals.op) for n, a in arrived.items()
             if self._feed(n).relation is not None and self._feed(n).reports
@@ -150,16 +171,22 @@ class StageShard:
             delta, verdicts, new, dead = self.join.epoch(arrivals)
             for name, verdict in verdicts.items():
                 rejects += self._refused(self._feed(name), arrived[name], verdict)
+            self.laps.lap("join")
             ids = self.log.append(number, new, dead)
             self.join.logged(ids)
+            self.laps.lap("log")
         else:
             delta = self._passed(arrived)
         delta, changed = self._grouped(delta, number, first=first)
+        self.laps.lap("group")
         self.log.compact(number, self._tables())
+        self.laps.lap("log")
         if self.group is not None:
             self.group.end_epoch()
         self.texts.end_epoch()
+        self.laps.lap("group")
         out += self._emit(changed, number)
+        self.laps.lap("emit")
         if rejects:
             out.append((self.shard, reject_blob(rejects)))
         self._keep_rejects(out)
@@ -183,10 +210,12 @@ class StageShard:
         self.group.fold(delta, partial=partial)
         changed = difference(self.stage.after, *self.group.changes(first=first))
         if not self.stage.keeps:
+            self.laps.lap("group")
             batch, dead = self.group.to_log()
             ids = self.log.append(number, {} if batch is None else {GROUPS: batch}, dead)
             if batch is not None:
                 self.group.logged(ids[GROUPS])
+            self.laps.lap("log")
         if not self.stage.key:
             changed = consolidate(changed)
         return delta, changed

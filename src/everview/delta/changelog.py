@@ -1,10 +1,9 @@
-"""Changelog forms: a net delta as rows that leave, in an order that depends on nothing but the
-rows.
+"""Changelog forms: a net delta as rows that leave, in an order that the rows alone decide.
 
-| form    | columns                   | rows                                                          |
-|---------|---------------------------|---------------------------------------------------------------|
-| retract | kind, epoch, view columns | -U then +U where a key keeps a row, else -D or +I             |
-| upsert  | deleted, epoch, columns   | the new row of a key, or its key alone (deleted), the rest NULL |
+| form    | columns                   | rows                                                 |
+|---------|---------------------------|------------------------------------------------------|
+| retract | kind, epoch, view columns | -U then +U where a key keeps a row, else -D or +I    |
+| upsert  | deleted, epoch, columns   | a key's new row; or the key alone, deleted, and NULLs |
 
 Without a key a row of weight n leaves n times, as -D or +I.
 

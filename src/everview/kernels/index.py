@@ -9,6 +9,7 @@
 
 An erased place is closed by shifting the run behind it back, so nothing grows with history.
 Callers make room first (`entries + what may come` below the capacities); kernels never grow.
+What is called per row is inlined: passing an Index costs ten times what a probe costs.
 
 Not here: growing and memory (state/index), rows and edges (kernels/join).
 """
@@ -44,7 +45,7 @@ def mix(h: Any, word: Any) -> Any:
     return h ^ (h >> np.uint64(29))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def hash_row(keys: Any, i: int) -> Any:
     """The hash of row i of an int64[n, words] array."""
     h = np.uint64(0x243F6A8885A308D3)
@@ -60,7 +61,7 @@ def hash_rows(keys: Any, out: Any) -> None:
         out[i] = hash_row(keys, i)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def same(a: Any, i: int, b: Any, j: int) -> bool:
     """Row i of a equals row j of b."""
     for w in range(a.shape[1]):  # noqa: SIM110  compiled: a generator would not inline
@@ -69,7 +70,7 @@ def same(a: Any, i: int, b: Any, j: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def find(ix: Index, keys: Any, i: int) -> Any:
     """The entry of key row i, or 0."""
     mask = ix.table.shape[0] - 1
@@ -81,7 +82,7 @@ def find(ix: Index, keys: Any, i: int) -> Any:
         p = (p + 1) & mask
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def add(ix: Index, keys: Any, i: int) -> Any:
     """The entry of key row i; a new, empty one if there was none."""
     mask = ix.table.shape[0] - 1
@@ -109,7 +110,7 @@ def add(ix: Index, keys: Any, i: int) -> Any:
     return e
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def drop(ix: Index, e: int) -> None:
     """Free entry e and close its place in the table."""
     mask = ix.table.shape[0] - 1

@@ -31,7 +31,7 @@ class Text(NamedTuple):
     counters: Any  # int64[5]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def hash_bytes(data: Any, start: int, end: int) -> Any:
     """The hash of data[start:end], eight bytes at a time."""
     h = np.uint64(0x13198A2E03707344) ^ np.uint64(end - start)

@@ -209,6 +209,15 @@ class Group:
         }
         return self.index.find(self.layout.words(columns, self.texts, batch.num_rows))
 
+    def rows(self) -> tuple[dict[str, Vector], Array]:
+        """Every group's row, and whether it is there."""
+        found = np.flatnonzero(self.state[:, 0] > 0) if self.spec.keys else np.ones(1)
+        self.touched = found.astype(np.int32)
+        self.before = np.zeros((len(self.touched), self.width), np.int64)
+        _, _, rows, there = self.changes(first=False)
+        self.touched = self.touched[:0]
+        return rows, there
+
     def end_epoch(self) -> None:
         """Forget groups without rows, settle the uses of text (`count` marks who has any)."""
         ix, touched = self.index.ix, self.touched

@@ -41,7 +41,7 @@ class EpochReport:
     changes: int
     rejects: int
     seconds: float
-    parts: dict[str, int]
+    parts: dict[str, float]  # milliseconds, added up over all tasks
 
 
 class Run:
@@ -136,7 +136,9 @@ class Run:
             rows += s["stats"]["arrived"]
         self.rejects.extend(outcome.rejects)
         self.rejected += len(outcome.rejects)
-        report = EpochReport(epoch, rows, outcome.changes, len(outcome.rejects), taken, {})
+        report = EpochReport(
+            epoch, rows, outcome.changes, len(outcome.rejects), taken, dict(outcome.times)
+        )
         self.reports.append(report)
 
     def _resident(self) -> int:

@@ -22,6 +22,7 @@ from pyspark.sql import DataFrame
 from everview.connect.changelog import Format, PartFile, commit_epoch, write_part
 from everview.connect.fold import Row, retract
 from everview.connect.live import LiveTable, Progress
+from everview.dataflow.laps import TIMES, Laps
 from everview.dataflow.program import dataflow_of
 from everview.delta.frame import decode, encode, peek
 from everview.errors import ConfigError
@@ -32,11 +33,13 @@ from everview.spark.unpack import Form, blobs_of, changelog_schema, unpack_blobs
 
 @dataclass(slots=True)
 class Outcome:
-    """What an epoch gave besides changes: how many, refused rows, statistics per stage's shard."""
+    """What an epoch gave besides changes: how many, refused rows, statistics per stage's shard, and
+    milliseconds by part, added up over all tasks."""
 
     changes: int = 0
     rejects: list[dict[str, Any]] = field(default_factory=list)
     stats: list[dict[str, Any]] = field(default_factory=list)
+    times: Counter[str] = field(default_factory=Counter)
 
 
 class Sink(Protocol):
@@ -56,6 +59,12 @@ class MemorySink:
         self.answer: Counter[Row] = Counter()
         self.changes: list[tuple[int, pa.Table]] = []
         self.progress: Callable[[], Progress] = Progress
+
+    def start_from(self, answer: Counter[Row]) -> None:
+        """Go on from the answer of an earlier run."""
+        self.answer = Counter(answer)
+        if self.show is not None:
+            self.show.answer = Counter(answer)
 
     def write(self, blobs: DataFrame, epoch: int) -> Outcome:
         found = [memoryview(b) for b in blobs.toArrow().column("blob").to_pylist()]
@@ -113,12 +122,15 @@ def _part_writer(
         flow = dataflow_of(on.program)
         blobs = [b for batch in batches for b in blobs_of(batch)]
         others = [bytes(b) for b in blobs if "changes" not in peek(b)]
+        laps = Laps()
         rows = list(unpack_blobs(flow, iter(blobs), form, form == "upsert" and not flow.settled))
         if rows:
             context = TaskContext.get()
             number = context.partitionId() if context is not None else 0
             part = write_part(folder, epoch, number, rows, format)
             others.append(encode({"part": asdict(part)}))
+            laps.lap("sink")
+            others.append(laps.blob())
         yield blob_rows(on, [(0, b) for b in others])
 
     return write
@@ -133,6 +145,8 @@ def outcome_of(blobs: list[memoryview]) -> Outcome:
             outcome.rejects += decode(blob)[0]["rejects"]
         elif "stats" in header:
             outcome.stats.append(header)
+        elif TIMES in header:
+            outcome.times.update(header[TIMES])
     return outcome
 
 

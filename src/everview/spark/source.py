@@ -26,6 +26,7 @@ from pyspark.sql.streaming.datasource import (
 
 from everview.connect.contract import RangeSource
 from everview.dataflow.dataflow import Dataflow
+from everview.dataflow.laps import Laps
 from everview.dataflow.program import dataflow_of, packer_of
 from everview.delta.frame import encode
 from everview.spark.stage import BLOBS, Hosted
@@ -61,8 +62,15 @@ class RangeReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         flow, packer = dataflow_of(self.hosted.program), packer_of(self.hosted.program)
         if number == 0:
             yield blob_rows(self.hosted, wakes(flow))
+        laps, shard = Laps(), 0
         for changes in self.source.read(piece, flow.relations()):
-            yield blob_rows(self.hosted, [(p.shard, p.blob) for p in packer.pack(changes)])
+            laps.lap("scan")
+            packed = [(p.shard, p.blob) for p in packer.pack(changes)]
+            shard = packed[-1][0] if packed else shard  # a shard that is awake anyway
+            laps.lap("pack")
+            yield blob_rows(self.hosted, packed)
+            laps.skip()
+        yield blob_rows(self.hosted, [(shard, laps.blob())])
 
 
 def range_source(source: RangeSource, hosted: Hosted, limit: int, name: str) -> type[DataSource]:

@@ -24,6 +24,7 @@ import pandas as pd
 from pyspark import TaskContext
 from pyspark.sql.streaming import StatefulProcessor
 
+from everview.dataflow.laps import Laps
 from everview.dataflow.program import Program, dataflow_of
 from everview.dataflow.stage import StageShard
 from everview.spark.store import CHUNKS, TOKEN, MapStore
@@ -72,25 +73,32 @@ class StageProcessor(StatefulProcessor):
         rows: Iterator[pd.DataFrame],
         timerValues: Any,  # noqa: ARG002
     ) -> Iterator[pd.DataFrame]:
+        laps = Laps()
         blobs = [bytes(b) for frame in rows for b in frame["blob"]]
-        yield self._apply(int(key[0]), blobs)
+        laps.lap("receive")
+        yield self._apply(int(key[0]), blobs, laps)
 
     def close(self) -> None:
         """Nothing is held between epochs."""
 
-    def _apply(self, spark_key: int, blobs: list[bytes]) -> pd.DataFrame:
+    def _apply(self, spark_key: int, blobs: list[bytes], laps: Laps) -> pd.DataFrame:
         flow = dataflow_of(self.hosted.program)
         shard = self.hosted.keys.index(spark_key)
         committed = self.token.get()
         token = committed[0] if committed else None
         place = Path(self.hosted.scratch) / query_id() / f"{self.number}" / f"{shard}"
         arena, warm = Arena.take(place, token)
-        run = StageShard(flow, flow.stages[self.number], shard, arena, MapStore(self.chunks))
+        store = MapStore(self.chunks)
+        run = StageShard(flow, flow.stages[self.number], shard, arena, store, laps)
+        laps.lap("take")
         if token is not None and not warm:
             run.rebuild()
+            laps.lap("rebuild")
         out = run.epoch(epoch_number(), blobs, first=token is None)
         fresh = uuid.uuid4().hex
         self.token.update((fresh,))
         arena.leave(place / fresh)
+        laps.lap("leave")
+        out.append((shard, laps.blob()))
         keys = [self.hosted.keys[s] for s, _ in out]
         return pd.DataFrame({"shard": pd.array(keys, "int32"), "blob": [b for _, b in out]})

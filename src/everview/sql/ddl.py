@@ -53,7 +53,8 @@ def read_table(tree: exp.Create, source: Source) -> Pending:
     at = source.position(tree.this)
     for part in ("expression", "clone", "indexes", "replace", "unique"):
         if tree.args.get(part):
-            raise _invalid(at, f"CREATE TABLE with {part.upper()} is not supported")
+            what = {"expression": "AS SELECT", "replace": "OR REPLACE"}.get(part, part.upper())
+            raise _invalid(at, f"CREATE TABLE with {what} is not supported")
     if not isinstance(tree.this, exp.Schema):
         raise _invalid(at, "CREATE TABLE needs a list of columns")
     name = table_name(tree.this.this, source)

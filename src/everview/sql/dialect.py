@@ -90,6 +90,8 @@ class Source:
             for part in node.walk()
             if part.meta and "start" in part.meta
         ]
+        if not keywords:
+            return self.at(*min(spans)) if spans else self.first()
         words = [t for t in self.tokens if t.text.upper().partition(" ")[0] in keywords]
         if words:
             limit = min(spans)[0] if spans else -1

@@ -157,7 +157,7 @@ def _in(node: exp.Expr, env: Env) -> Expr:
     if node.args.get("query") or node.args.get("unnest") or node.args.get("field"):
         raise refuse("UNSUPPORTED.IN_SUBQUERY", env.at(node))
     if not node.expressions:
-        raise refuse("ARGUMENTS", env.at(node), "IN has nothing to compare with", "IN (1, 2)")
+        raise refuse("ARGUMENTS", env.at(node), "IN has nothing to compare with", "write IN (1)")
     values = [bind(v, env) for v in (node.this, *node.expressions)]
     return call("in", *coerce.comparable(values, env.at(node)))
 

@@ -124,7 +124,8 @@ def _view(
     if name in schema or (name in views and not tree.args.get("replace")):
         if tree.args.get("exists"):
             return None
-        fix = "rename one of them, or write CREATE OR REPLACE VIEW"
+        other = "" if name in schema else ", or write CREATE OR REPLACE VIEW"
+        fix = f"rename one of them{other}"
         raise refuse("NAME.DUPLICATE", source.position(target), name, fix)
     query = tree.args.get("expression")
     if not isinstance(query, exp.Query):

@@ -143,8 +143,10 @@ def _using(identifier: exp.Expr, scope: Scope, context: Context) -> Expr:
     left = [(i, i.columns[name]) for i in scope.items[:-1] if name in i.columns]
     left = [(i, r) for i, r in left if (i.name, name) not in scope.merged]
     if name not in right.columns or not left:
-        known = {n for i in scope.items for n in i.columns}
-        raise refuse("UNKNOWN.COLUMN", at, name, similar(name, known, "columns"))
+        items = scope.items[:-1] if name in right.columns else [right]
+        known = {n for i in items for n in i.columns}
+        fix = similar(name, known, "columns on that side")
+        raise refuse("UNKNOWN.COLUMN", at, f"{name} on both sides of USING", fix)
     if len(left) > 1:
         raise refuse("AMBIGUOUS.COLUMN", at, name, "write the condition with ON")
     scope.merged.add((right.name, name))
@@ -335,6 +337,9 @@ def _keys(
     env: Env,
 ) -> list[Expr]:
     """The expressions of GROUP BY, each once: columns, select aliases, positions or formulas."""
+    if not group.expressions:
+        at = env.source.position(group, "GROUP")
+        raise refuse("ARGUMENTS", at, "GROUP BY names nothing", "name at least one column")
     keys: dict[Expr, None] = {}
     group_env = Env(env.source, scope, "GROUP BY", None, aliases, env.columns)
     for item in group.expressions:

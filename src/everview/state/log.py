@@ -58,8 +58,8 @@ class Table(Protocol):
 class Log:
     """The chunks of one shard. `book` is its bookkeeping, kept in the arena's scalars."""
 
-    def __init__(self, store: Store, scalars: dict[str, Any]) -> None:
-        self.store = store
+    def __init__(self, store: Store, scalars: dict[str, Any], stage: int = 0) -> None:
+        self.store, self.stage = store, stage
         self.book: dict[str, Any] = scalars.setdefault(
             "log", {"next": 1, "credit": 0, "chunks": {}}
         )
@@ -157,7 +157,7 @@ class Log:
         number = int(self.book["next"])
         self.book["next"] = number + 1
         header = {
-            "version": VERSION, "epoch": epoch, "instant": None, "clock": None,
+            "version": VERSION, "stage": self.stage, "epoch": epoch, "instant": None, "clock": None,
             "tables": [t for t, _ in group],
         }  # fmt: skip
         deaths = np.ascontiguousarray(dead, np.int64)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from everview.errors import PlanError
 from everview.expr import Call, Expr, Literal, Ref, call, conjuncts
@@ -33,7 +34,12 @@ from everview.plan.node import (
     key,
 )  # fmt: skip
 from everview.plan.walk import bottom_up, names
-from everview.schema import BOOLEAN, INTEGER_BITS, Type
+from everview.schema import BIGINT, BOOLEAN, INT, INTEGER_BITS, Type
+
+
+MAX_COPIES = 64
+INTEGERS = (Type("SMALLINT"), INT, BIGINT)
+Owner = dict[str, int]
 
 
 def keyjoin(node: Node) -> Node:
@@ -75,9 +81,12 @@ class _Classes:
         self.above[b] = a
         return a != b
 
-    def equals(self, e: Expr) -> list[Expr]:
-        top = self.top(e)
-        return [m for m in tuple(self.above) if self.top(m) == top]
+    def members(self) -> dict[Expr, list[Expr]]:
+        """For each expression, all that are equal to it (one list per class)."""
+        lists: dict[Expr, list[Expr]] = {}
+        for e in tuple(self.above):
+            lists.setdefault(self.top(e), []).append(e)
+        return {e: lists[self.top(e)] for e in tuple(self.above)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +101,18 @@ class _Found:
 
 def _keyjoin(join: Join) -> Node:
     inputs = [_input(n) for n in join.inputs]
+    if len(inputs) > MAX_COPIES:
+        message = f"a join of {len(inputs)} inputs, the limit is {MAX_COPIES}"
+        raise PlanError("UNSUPPORTED.JOIN", message, fix="join some of them in a view of their own")
+    owner = {name: i for i, given in enumerate(inputs) for name in given.columns}
     tests = [t for t in conjuncts(join.on) if t != TRUE]
-    equalities = [t for t in tests if _sides(t, inputs) is not None]
+    equalities = [t for t in tests if _links(t, owner)]
     classes = _Classes()
     for test in equalities:
         classes.unite(*_arguments(test))
     _constants(inputs, classes)
-    written = frozenset(frozenset(_arguments(t)) for t in equalities)
-    found = [
-        f
-        for many in range(len(inputs))
-        for one in range(len(inputs))
-        if many != one and (f := _reach(many, one, inputs, classes, written)) is not None
-    ]
-    tree = _tree(inputs, found)
-    return _assemble(inputs, tree, tests, equalities)
+    found = _found(inputs, classes, frozenset(frozenset(_arguments(t)) for t in equalities), owner)
+    return _assemble(inputs, _tree(inputs, found), tests, equalities)
 
 
 def _input(node: Node) -> _Input:
@@ -120,19 +126,17 @@ def _arguments(test: Expr) -> tuple[Expr, Expr]:
     return test.args[0], test.args[1]
 
 
-def _owner(expr: Expr, inputs: list[_Input]) -> int | None:
-    """The one input whose columns the expression reads; None for several or none."""
-    read = names(expr)
-    owners = [i for i, given in enumerate(inputs) if read & given.columns]
-    return owners[0] if read and len(owners) == 1 else None
+def _owners(expr: Expr, owner: Owner) -> frozenset[int]:
+    """The inputs whose columns the expression reads."""
+    return frozenset(owner[name] for name in names(expr))
 
 
-def _sides(test: Expr, inputs: list[_Input]) -> tuple[int, int] | None:
-    """The inputs of the two sides of an equality between different inputs."""
+def _links(test: Expr, owner: Owner) -> bool:
+    """An equality between an expression over one input and one over another?"""
     if not isinstance(test, Call) or test.op != "=" or test.args[0].type.is_float:
-        return None
-    a, b = (_owner(e, inputs) for e in test.args)
-    return (a, b) if a is not None and b is not None and a != b else None
+        return False
+    a, b = (_owners(e, owner) for e in test.args)
+    return len(a) == len(b) == 1 and a != b
 
 
 def _constants(inputs: list[_Input], classes: _Classes) -> None:
@@ -149,39 +153,52 @@ def _constants(inputs: list[_Input], classes: _Classes) -> None:
 # ------------------------------------------------------------------------------ edges and the tree
 
 
-def _reach(
-    many: int, one: int, inputs: list[_Input], classes: _Classes, written: frozenset[object]
-) -> _Found | None:
-    """How rows of `many` hold the key of `one`, if they do."""
-    values: list[Expr] = []
-    direct = True
-    for k in inputs[one].key:
-        held = _held(k, many, inputs, classes, written)
-        if held is None:
-            return None
-        values.append(held[0])
-        direct = direct and held[1]
-    return _Found(many, one, tuple(values), direct) if values else None
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What stands for a key column in one input: a value, and does the text compare them?"""
+
+    value: Expr
+    written: bool
+    rank: tuple[bool, bool, bool]
 
 
-def _held(
-    k: Ref, many: int, inputs: list[_Input], classes: _Classes, written: frozenset[object]
-) -> tuple[Expr, bool] | None:
-    """The best expression over `many` that equals the key column, and whether the text says so."""
-    best: tuple[tuple[bool, bool, bool], Expr, bool] | None = None
-    for form in tuple(classes.above):
-        wider = isinstance(form, Call) and form.op == "cast" and form.args == (k,)
-        if form != k and not (wider and k.type.is_integer and form.type.is_integer):
-            continue
-        for other in classes.equals(form):
-            constant = isinstance(other, Literal)
-            if not constant and _owner(other, inputs) != many:
+def _found(
+    inputs: list[_Input], classes: _Classes, written: frozenset[object], owner: Owner
+) -> list[_Found]:
+    """Every way from one input to the key of another."""
+    members = classes.members()
+    found = []
+    for one, given in enumerate(inputs):
+        held = [_holders(k, members, written, owner) for k in given.key]
+        for many in range(len(inputs)):
+            best = [h.get(many, h.get(None)) for h in held]
+            ways = tuple(b for b in best if b is not None)
+            if many != one and held and len(ways) == len(held):
+                values = tuple(w.value for w in ways)
+                found.append(_Found(many, one, values, all(w.written for w in ways)))
+    return found
+
+
+def _holders(
+    k: Ref, members: dict[Expr, list[Expr]], written: frozenset[object], owner: Owner
+) -> dict[int | None, _Held]:
+    """By input (None: a constant, which any input can hold): the best that equals the key column.
+
+    A narrow integer key may stand in the text as a wider one: `cast(k as BIGINT)`.
+    """
+    best: dict[int | None, _Held] = {}
+    wider = (Call("cast", (k,), t) for t in INTEGERS if k.type.is_integer)
+    for form in (k, *wider):
+        for other in members.get(form, ()):
+            owners = _owners(other, owner)
+            if len(owners) > 1 or other == form:
                 continue
             direct = frozenset((form, other)) in written
-            rank = (constant, not direct, not isinstance(other, Ref))
-            if best is None or rank < best[0]:
-                best = rank, _narrowed(other, k.type), direct
-    return None if best is None else (best[1], best[2])
+            rank = (not direct, form != k, not isinstance(other, Ref))
+            where = next(iter(owners), None)
+            if where not in best or rank < best[where].rank:
+                best[where] = _Held(_narrowed(other, k.type), direct, rank)
+    return best
 
 
 def _narrowed(value: Expr, type: Type) -> Expr:
@@ -212,14 +229,25 @@ def _tree(inputs: list[_Input], found: list[_Found]) -> _Tree:
 
 
 def _grown(root: int, found: list[_Found]) -> _Tree:
+    """Breadth first from the root, edges the text says before others."""
+    outgoing: dict[int, list[tuple[int, _Found]]] = {}
+    for number, f in enumerate(found):
+        outgoing.setdefault(f.many, []).append((number, f))
     depth = {root: 0}
     edges: list[_Found] = []
+    ready: list[tuple[bool, int, int, _Found]] = []
+    reached = root
     while True:
-        ready = [f for f in found if f.many in depth and f.one not in depth]
+        for number, f in outgoing.get(reached, ()):
+            if f.one not in depth:
+                heappush(ready, (not f.written, depth[reached], number, f))
+        while ready and ready[0][3].one in depth:
+            heappop(ready)
         if not ready:
             return _Tree(tuple(depth), tuple(edges))
-        edge = min(ready, key=lambda f: (not f.written, depth[f.many]))
-        depth[edge.one] = depth[edge.many] + 1
+        edge = heappop(ready)[3]
+        reached = edge.one
+        depth[reached] = depth[edge.many] + 1
         edges.append(edge)
 
 
