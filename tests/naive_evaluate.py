@@ -1,6 +1,6 @@
 """One row, one expression, plain Python: the meaning of evaluate without columns.
 
-    value(expr, row) -> None, bool, int, Fraction, str, or days; raises Undefined as Spark would fail
+    value(expr, row) -> None, bool, int, Fraction, str, or days; raises Undefined where Spark fails
 
 Only the functions and types that tests/test_evaluate_laws uses. Arguments are evaluated left to
 right and only as far as needed: after a NULL nothing more, in CASE, AND, OR, COALESCE and IN until
@@ -93,7 +93,6 @@ def _function(expr: Call, *a: Any) -> Any:
         "not": operator.not_,
         "is_null": lambda x: x is None,
         "is_distinct": lambda x, y: (x is None) != (y is None) or x != y,
-        "nullif": lambda x, y: None if x == y else x,
         "like": lambda x, p: (
             re.fullmatch(p.replace("%", ".*").replace("_", "."), x, re.S) is not None
         ),
@@ -123,7 +122,7 @@ def _add_months(days: int, months: int) -> int:
     index = start.year * 12 + start.month - 1 + months
     year, month = divmod(index, 12)
     if not 1 <= year <= 9999:
-        raise Undefined
+        raise OverflowError("years that Python's dates do not have")
     for day in range(start.day, 27, -1):
         try:
             return (date(year, month + 1, day) - EPOCH).days
@@ -138,9 +137,13 @@ def _cast(x: Any, source: Type, to: Type) -> Any:
     if source.name != "STRING":
         return ranged(x, to)
     if to.name == "DATE":
-        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", x):
+        parts = re.fullmatch(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", x)
+        if not parts:
             raise Undefined
-        return (date.fromisoformat(x) - EPOCH).days
+        try:
+            return (date(*(int(p or 1) for p in parts.groups())) - EPOCH).days
+        except ValueError:
+            raise Undefined from None
     if not re.fullmatch(r"[+-]?\d+", x):
         raise Undefined
     return ranged(Fraction(Decimal(x)) if to.is_decimal else int(x), to)
@@ -171,6 +174,11 @@ def _coalesce(expr: Call, row: Mapping[str, Any]) -> Any:
     return next((v for a in expr.args if (v := value(a, row)) is not None), None)
 
 
+def _nullif(expr: Call, row: Mapping[str, Any]) -> Any:
+    x = value(expr.args[0], row)
+    return None if x is None or value(expr.args[1], row) == x else x
+
+
 def _in(expr: Call, row: Mapping[str, Any]) -> Any:
     """Constants first: whether one of them equals does not depend on the row's other items."""
     x = value(expr.args[0], row)
@@ -186,6 +194,10 @@ def _in(expr: Call, row: Mapping[str, Any]) -> Any:
 
 
 LAZY: dict[str, Callable[[Call, Mapping[str, Any]], Any]] = {
-    "and": _junction(decisive=False), "or": _junction(decisive=True), "case": _case,
-    "coalesce": _coalesce, "in": _in,
-}  # fmt: skip
+    "and": _junction(decisive=False),
+    "or": _junction(decisive=True),
+    "case": _case,
+    "coalesce": _coalesce,
+    "nullif": _nullif,
+    "in": _in,
+}

@@ -74,7 +74,8 @@ class Base:
             return self._refuse("DUPLICATE_KEY")
         if old is None and (op == DELETE or (op == UPDATE and policy != "upsert")):
             return self._refuse("MISSING_ROW")
-        if policy == "trust" and op == DELETE and _canonical_zero(old) != _canonical_zero(row):
+        mine = old is None or _canonical_zero(old) == _canonical_zero(row)
+        if policy == "trust" and op == DELETE and not mine:
             raise PolicyError(f"{self.relation.name}: {row} is not the old image {old}")
         done = [] if old is None else [(-1, old)]
         if op == DELETE:
@@ -139,7 +140,7 @@ class Oracle:
 
     def epoch(self, changes: Sequence[Changes]) -> list[tuple[str, str]]:
         """Apply changes in source order; (relation, reason) of every refused one."""
-        refused = []
+        refused: list[tuple[str, str]] = []
         self.effects = []
         for batch in changes:
             refused += [(r.relation, r.reason) for r in batch.rejects]
@@ -179,7 +180,7 @@ def rows_of(batch: pa.RecordBatch | pa.Table) -> list[Row]:
 
 def table_of(relation: Relation, rows: Sequence[Row]) -> pa.Table:
     """Rows of a relation as an Arrow table of its declared types."""
-    columns = list(zip(*rows, strict=True)) if rows else [[] for _ in relation.columns]
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(relation.columns)
     arrays = [
         pa.array(values, arrow_type(c.type))
         for c, values in zip(relation.columns, columns, strict=True)
@@ -255,9 +256,9 @@ class Query:
         self._parts.append(e)
         return len(self._parts) - 1
 
-    def _item(self, e: exp.Expression) -> Compute:
+    def _item(self, item: exp.Expression) -> Compute:
         """How to compute a select item from the parts."""
-        e = e.unalias()
+        e: Any = item.unalias()
         if not self._inexact(e, self._scope):
             i = self._part(e)
             return lambda row: row[i]

@@ -1,4 +1,4 @@
-"""The oracle itself: policies, Spark's rounding and types, exact doubles, and comparisons that fail."""
+"""The oracle itself: policies, Spark's rounding and types, exact doubles, comparisons that fail."""
 
 from __future__ import annotations
 
@@ -14,8 +14,17 @@ import pytest
 from everview.delta.delta import Delta
 from everview.delta.vector import Vector
 from everview.schema import (
-    BIGINT, DOUBLE, INT, STRING, Column, Policy, Relation, Schema, Type, decimal,
-)  # fmt: skip
+    BIGINT,
+    DOUBLE,
+    INT,
+    STRING,
+    Column,
+    Policy,
+    Relation,
+    Schema,
+    Type,
+    decimal,
+)
 from tests.histories import Change, batches, case_of
 from tests.naive import ChangelogError, NaiveView
 from tests.oracle import Base, Oracle, PolicyError, Row, compare, double_sum, rounded

@@ -120,7 +120,7 @@ _before = Before(debug=False, config=None)
 @command(app)
 def check(file: Script) -> None:
     """Read, bind and plan a script; say what is wrong, or what it declares."""
-    schema, plans = _planned(file)
+    schema, plans = _planned(file, _config(None))
     typer.echo(
         f"ok: {_count(len(schema.relations), 'relation')}, {_count(len(plans), 'view')}"
         + "".join(f"\n  {plan.name}" for plan in plans)
@@ -136,7 +136,7 @@ def explain(
 ) -> None:
     """Show how views are kept current: join graph, stages, routes, placement, state."""
     config = _config(set)
-    schema, plans = _planned(file)
+    schema, plans = _planned(file, config)
     typer.echo("\n\n".join(_explained(p, schema, config, format) for p in _named(plans, view)))
 
 
@@ -156,7 +156,7 @@ def plan(
         return
     if file is None:
         raise InputError("CLI.ARGUMENT", "plan needs a script", fix="everview plan FILE.sql")
-    _, plans = _planned(file)
+    _, plans = _planned(file, _config(None))
     for one in _named(plans, view):
         typer.echo(wire.to_json(one))
 
@@ -320,12 +320,12 @@ def _text(file: str) -> str:
         raise InputError("CLI.FILE", f"{file} cannot be read: {error}") from None
 
 
-def _planned(file: str) -> tuple[Schema, tuple[Plan, ...]]:
+def _planned(file: str, config: Config) -> tuple[Schema, tuple[Plan, ...]]:
     text = _text(file)
     from everview.plan.rules import optimize
     from everview.sql.script import read_script
 
-    script = read_script(text)
+    script = read_script(text, policy=config.policy)
     return script.schema, tuple(optimize(one) for one in script.views.values())
 
 

@@ -36,8 +36,8 @@ from everview.schema import Relation, Schema
 from everview.spark import host, session
 from everview.spark.rows import Stream
 from everview.spark.run import Run
-from everview.spark.snapshot import snapshot
 from everview.spark.sinks import MemorySink, open_sink
+from everview.spark.snapshot import snapshot
 from everview.spark.stage import Hosted
 from everview.spark.unpack import Form, unpacked
 from everview.sql.script import read_script, read_view
@@ -72,13 +72,9 @@ class Database:
 
     def execute(self, text: str) -> None:
         """Run a script of CREATE TABLE and CREATE VIEW statements."""
-        script = read_script(text, self.schema, self.plans)
-        self.schema = Schema(tuple(self._with_policy(r) for r in script.schema.relations))
-        self.plans = dict(script.views)
-
-    def _with_policy(self, r: Relation) -> Relation:
-        """A relation of the default policy takes the configured one."""
-        return replace(r, policy=self.config.policy) if r.policy == "reject" else r
+        script = read_script(text, self.schema, self.plans, policy=self.config.policy)
+        self.schema = script.schema
+        self.plans |= script.views
 
     def table(self, name: str) -> Table:
         """A declared relation, to change rows of by hand."""
@@ -153,7 +149,7 @@ class Database:
         view does not read would be refused as unknown.
         """
         named = [self.placed(self.schema.relation(r)) for r in relations if r not in self.streams]
-        paths = {r.options["path"] for r in named if _mixed(r)}
+        paths = {r.options.get("path") for r in named if _mixed(r)}
         there = {r.name for r in named} | set(self.streams)
         named += [
             r for r in self.schema.relations

@@ -119,7 +119,8 @@ def run_laws(*, seed: int, cases: int, jobs: int = 1, progress: bool = False) ->
 
 def explain(broken: list[tuple[int, str, str]]) -> str:
     """Small reproductions of the first few different failures."""
-    out, seen = [], set()
+    out: list[str] = []
+    seen: set[tuple[str, str]] = set()
     for seed, law, text in broken:
         kind = (law, text[:60])
         if kind in seen or len(seen) == SHOWN:

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from everview.dataflow import local, stage
 from everview.dataflow.compile import Settings, _Source, compile_resolved
 from everview.dataflow.local import LocalHost
+from everview.kernels import join as kernel
 from everview.operators import group, join
 from everview.plan.rules import optimize
 from everview.sql.script import read_script
@@ -133,13 +134,13 @@ def _missed_retractions(m: pytest.MonkeyPatch) -> None:
 
 
 def _null_references_join(m: pytest.MonkeyPatch) -> None:
-    link = join.kernel.link
+    link: Callable[..., None] = kernel.link
 
     def given_always(*args: Any) -> None:
         *before, given, marks = args
         link(*before, np.ones_like(given), marks)
 
-    m.setattr(join.kernel, "link", given_always)
+    m.setattr(kernel, "link", given_always)
 
 
 def _deaths_not_logged(m: pytest.MonkeyPatch) -> None:

@@ -34,9 +34,9 @@ SCHEMA = Schema(
 TEXTS = """
 1 | 2147483648 | 9223372036854775808 | 0.05 | 00.050 | .5 | 5. | 1e3 | 1L | 1.5BD | 1.5D | -9223372036854775808
 'it''s' | 'a' 'b' | 'a\\tb' | date '2020-1-1' | date '2020' | timestamp_ntz '2020-01-01 1:02:03.500' | true
-j + 1 | t + t | t + 1 | i + big | d + 1 | d * 100 | 100 * d | i * d | d / 2 | d / i | j / 2 | d % 7 | d % 7.25
+j + 1 | t + t | t + 1 | i + big | d + 1 | d * 100 | 100 * d | i * d | d / 2 | d / j | j / 2 | d % 7 | d % 7.25
 1 - d | d + e | d * e | d - g | f + j | f + f | f / 2 | g / 2 | 1 - d * (1 + e) | -d | - j | +j | -(-j)
-e * (1 - d) * (1 + d) | mod(j, 3) | abs(j) | abs(d) | j % t | 2 + 3 * 4 | 0.06 - 0.01 | 1 / 3.0
+e * (1 - d) * (1 + d) | mod(j, 3) | abs(j) | abs(d) | t % j | 2 + 3 * 4 | 0.06 - 0.01 | 1 / 3.0
 j = 5 | d < 24 | d >= 0.5 | d = e | d < g | e between 1 and 2.5 | j in (1, 2) | d in (1, 2.555) | s in ('a', 'b')
 t = 1 | t < 300 | j = 2147483648 | i < 5.5 | i <> big | not i <> big | w > d | 7 < j | 7.5 > d | 0 = d | d > 1e1
 dt < date '1995-01-01' | dt < '1995-01-01' | '1995-1-1' < dt | dt = du | dt < ts | tn > dt | ts = tn
@@ -83,7 +83,7 @@ def bound(text: str) -> Expr:
 
 def test_bound_texts_are_what_spark_makes_of_them(spark: SparkSession, tmp_path: Path) -> None:
     pairs = [(text, bound(text)) for text in texts(TEXTS)]
-    assert len(pairs) > 250
+    assert len(pairs) > 200
     checked(spark, rows(), tmp_path, pairs, "UTC")
 
 

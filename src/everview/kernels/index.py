@@ -9,7 +9,8 @@
 
 An erased place is closed by shifting the run behind it back, so nothing grows with history.
 Callers make room first (`entries + what may come` below the capacities); kernels never grow.
-What is called per row is inlined: passing an Index costs ten times what a probe costs.
+Loops over rows take the arrays out of the Index first and inline what they call: passing an Index,
+or reading a field of it, costs several times what a probe costs.
 
 Not here: growing and memory (state/index), rows and edges (kernels/join).
 """
@@ -82,80 +83,87 @@ def find(ix: Index, keys: Any, i: int) -> Any:
         p = (p + 1) & mask
 
 
-@njit(cache=True, nogil=True, inline="always")
-def add(ix: Index, keys: Any, i: int) -> Any:
-    """The entry of key row i; a new, empty one if there was none."""
-    mask = ix.table.shape[0] - 1
-    p = np.int64(hash_row(keys, i) & np.uint64(mask))
-    while True:
-        e = ix.table[p]
-        if e == 0:
-            break
-        if same(ix.keys, e, keys, i):
-            return e
-        p = (p + 1) & mask
-    if ix.counters[FREE] > 0:
-        ix.counters[FREE] -= 1
-        e = ix.free[ix.counters[FREE]]
-    else:
-        ix.counters[HIGH] += 1
-        e = np.int32(ix.counters[HIGH])
-    ix.counters[USED] += 1
-    for w in range(keys.shape[1]):
-        ix.keys[e, w] = keys[i, w]
-    ix.row[e] = 0
-    ix.head[e] = 0
-    ix.count[e] = 0
-    ix.table[p] = e
-    return e
-
-
-@njit(cache=True, nogil=True, inline="always")
-def drop(ix: Index, e: int) -> None:
-    """Free entry e and close its place in the table."""
-    mask = ix.table.shape[0] - 1
-    hole = np.int64(hash_row(ix.keys, e) & np.uint64(mask))
-    while ix.table[hole] != e:
-        hole = (hole + 1) & mask
-    p = hole
-    while True:
-        p = (p + 1) & mask
-        other = ix.table[p]
-        if other == 0:
-            break
-        home = np.int64(hash_row(ix.keys, other) & np.uint64(mask))
-        if ((p - home) & mask) >= ((p - hole) & mask):
-            ix.table[hole] = other
-            hole = p
-    ix.table[hole] = 0
-    ix.free[ix.counters[FREE]] = e
-    ix.counters[FREE] += 1
-    ix.counters[USED] -= 1
-
-
 @njit(cache=True, nogil=True)
 def add_all(ix: Index, keys: Any, out: Any) -> None:
     """out int32[n]: the entry of every key row, made where missing."""
+    add_given(ix, keys, np.ones(keys.shape[0], np.bool_), out)
+
+
+@njit(cache=True, nogil=True)
+def add_given(ix: Index, keys: Any, given: Any, out: Any) -> None:
+    """out int32[n]: the entry of every key row, made where missing; 0 where not given[i]."""
+    table, held, row, head, count, free, counters = ix
+    mask = table.shape[0] - 1
+    idle, high, used = counters[FREE], counters[HIGH], counters[USED]
     for i in range(keys.shape[0]):
-        out[i] = add(ix, keys, i)
+        if not given[i]:
+            out[i] = 0
+            continue
+        p = np.int64(hash_row(keys, i) & np.uint64(mask))
+        e = table[p]
+        while e != 0 and not same(held, e, keys, i):
+            p = (p + 1) & mask
+            e = table[p]
+        if e == 0:
+            if idle > 0:
+                idle -= 1
+                e = free[idle]
+            else:
+                high += 1
+                e = np.int32(high)
+            used += 1
+            for w in range(keys.shape[1]):
+                held[e, w] = keys[i, w]
+            row[e] = 0
+            head[e] = 0
+            count[e] = 0
+            table[p] = e
+        out[i] = e
+    counters[FREE], counters[HIGH], counters[USED] = idle, high, used
 
 
 @njit(cache=True, nogil=True)
 def find_all(ix: Index, keys: Any, out: Any) -> None:
     """out int32[n]: the entry of every key row, 0 where there is none."""
+    table, held = ix.table, ix.keys
+    mask = table.shape[0] - 1
     for i in range(keys.shape[0]):
-        out[i] = find(ix, keys, i)
+        p = np.int64(hash_row(keys, i) & np.uint64(mask))
+        e = table[p]
+        while e != 0 and not same(held, e, keys, i):
+            p = (p + 1) & mask
+            e = table[p]
+        out[i] = e
 
 
 @njit(cache=True, nogil=True)
 def drop_unused(ix: Index, entries: Any) -> int:
     """Free those of `entries` that have neither a row nor references; repeats do no harm."""
-    n = 0
+    table, keys, row, head, count, free, counters = ix
+    mask = table.shape[0] - 1
+    idle, n = counters[FREE], 0
     for i in range(entries.shape[0]):
         e = entries[i]
-        if ix.row[e] == 0 and ix.head[e] == 0 and ix.count[e] == 0 and find(ix, ix.keys, e) == e:
-            drop(ix, e)
-            n += 1
+        if row[e] != 0 or head[e] != 0 or count[e] != 0:
+            continue
+        hole = np.int64(hash_row(keys, e) & np.uint64(mask))
+        while table[hole] != 0 and table[hole] != e:
+            hole = (hole + 1) & mask
+        if table[hole] == 0:  # dropped before
+            continue
+        p = (hole + 1) & mask
+        while table[p] != 0:
+            home = np.int64(hash_row(keys, table[p]) & np.uint64(mask))
+            if ((p - home) & mask) >= ((p - hole) & mask):
+                table[hole] = table[p]
+                hole = p
+            p = (p + 1) & mask
+        table[hole] = 0
+        free[idle] = e
+        idle += 1
+        n += 1
+    counters[FREE] = idle
+    counters[USED] -= n
     return n
 
 

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import njit
 
-from everview.kernels.index import Index, add
+from everview.kernels.index import Index, add_all, add_given
 
 ENTRY, SUPPORT, FLAGS, COUNT = 0, 1, 2, 3
 LIVE, PASS = 1, 2
@@ -39,16 +40,18 @@ def admit(
     touched int32[n]: entries, by first touch; now int64[n]: index of the change whose image holds
     at the end, ABSENT, or UNCHANGED (the stored row stays). verdict int8[n].
     """
-    n = 0
+    n, row = 0, ix.row
+    entries = np.empty(op.shape[0], np.int32)
+    add_all(ix, keys, entries)
     for i in range(op.shape[0]):
-        e = add(ix, keys, i)
+        e = entries[i]
         m = mark[e] - 1
         if m < 0:
             m = n
             n += 1
             mark[e] = n
             touched[m] = e
-            now[m] = UNCHANGED if ix.row[e] != 0 else ABSENT
+            now[m] = UNCHANGED if row[e] != 0 else ABSENT
         there = now[m] != ABSENT
         verdict[i] = GOOD
         if op[i] == -1:
@@ -77,9 +80,11 @@ def admit_counted(
     weight int64[n]; now int64[n]: multiplicity at the end; first int64[n]: a change that shows the
     row. `strict`: a change that would make it negative is refused (verdict MISSING_ROW).
     """
-    n = 0
+    n, row = 0, ix.row
+    entries = np.empty(weight.shape[0], np.int32)
+    add_all(ix, keys, entries)
     for i in range(weight.shape[0]):
-        e = add(ix, keys, i)
+        e = entries[i]
         m = mark[e] - 1
         if m < 0:
             m = n
@@ -87,7 +92,7 @@ def admit_counted(
             mark[e] = n
             touched[m] = e
             first[m] = i
-            now[m] = marks[ix.row[e], COUNT] if ix.row[e] != 0 else 0
+            now[m] = marks[row[e], COUNT] if row[e] != 0 else 0
         verdict[i] = GOOD
         if strict and now[m] + weight[i] < 0:
             verdict[i] = MISSING_ROW
@@ -107,23 +112,23 @@ def link(
     keys int64[n, words]: the foreign key of each; given bool[n]: FALSE where it is NULL (no entry,
     never live); below int32[rows, 4]: marks of the referenced copy.
     """
-    at = 3 * edge
+    at, row, head, count = 3 * edge, ix.row, ix.head, ix.count
+    entries = np.empty(slots.shape[0], np.int32)
+    add_given(ix, keys, given, entries)
     for i in range(slots.shape[0]):
-        s = slots[i]
+        s, e = slots[i], entries[i]
+        links[s, at] = e
         links[s, at + 1] = 0
         links[s, at + 2] = 0
-        if not given[i]:
-            links[s, at] = 0
+        if e == 0:
             continue
-        e = add(ix, keys, i)
-        links[s, at] = e
-        h = ix.head[e]
+        h = head[e]
         links[s, at + 1] = h
         if h != 0:
             links[h, at + 2] = s
-        ix.head[e] = s
-        ix.count[e] += 1
-        r = ix.row[e]
+        head[e] = s
+        count[e] += 1
+        r = row[e]
         if r != 0 and below[r, FLAGS] & LIVE:
             marks[s, SUPPORT] += 1
 
@@ -131,7 +136,7 @@ def link(
 @njit(cache=True, nogil=True)
 def unlink(links: Any, edge: int, slots: Any, ix: Index) -> None:
     """Take rows `slots` out of the lists of the entries they reference by `edge`."""
-    at = 3 * edge
+    at, head, count = 3 * edge, ix.head, ix.count
     for i in range(slots.shape[0]):
         s = slots[i]
         e = links[s, at]
@@ -141,10 +146,10 @@ def unlink(links: Any, edge: int, slots: Any, ix: Index) -> None:
         if before != 0:
             links[before, at + 1] = after
         else:
-            ix.head[e] = after
+            head[e] = after
         if after != 0:
             links[after, at + 2] = before
-        ix.count[e] -= 1
+        count[e] -= 1
 
 
 @njit(cache=True, nogil=True)

@@ -1,6 +1,6 @@
 """The whole answer of a view, from the state of its last committed epoch; no source is read again.
 
-    statestore: chunks of the last stage ── group by shard ── rebuild in memory ── all rows ─▶ answer
+    statestore: chunks of the last stage ── by shard ── rebuild in memory ── all rows ─▶ answer
 
 Works on a checkpoint whether its query runs or not. Not here: reading one key, ad-hoc SQL.
 """

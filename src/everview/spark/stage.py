@@ -27,6 +27,7 @@ from pyspark.sql.streaming import StatefulProcessor
 from everview.dataflow.laps import Laps
 from everview.dataflow.program import Program, dataflow_of
 from everview.dataflow.stage import StageShard
+from everview.spark import scratch
 from everview.spark.store import CHUNKS, TOKEN, MapStore
 from everview.state.arena import Arena
 
@@ -86,7 +87,7 @@ class StageProcessor(StatefulProcessor):
         shard = self.hosted.keys.index(spark_key)
         committed = self.token.get()
         token = committed[0] if committed else None
-        place = Path(self.hosted.scratch) / query_id() / f"{self.number}" / f"{shard}"
+        place = scratch.place(Path(self.hosted.scratch), query_id(), self.number, shard)
         arena, warm = Arena.take(place, token)
         store = MapStore(self.chunks)
         run = StageShard(flow, flow.stages[self.number], shard, arena, store, laps)

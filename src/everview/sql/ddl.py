@@ -48,7 +48,7 @@ class Pending:
     position: Position
 
 
-def read_table(tree: exp.Create, source: Source) -> Pending:
+def read_table(tree: exp.Create, source: Source, default: Policy = "reject") -> Pending:
     """The table a CREATE TABLE declares."""
     at = source.position(tree.this)
     for part in ("expression", "clone", "indexes", "replace", "unique"):
@@ -62,7 +62,7 @@ def read_table(tree: exp.Create, source: Source) -> Pending:
     for item in tree.this.expressions:
         parts.read(item)
     options = _options(tree, source)
-    policy = _choice(options, "policy", get_args(Policy), "reject", at)
+    policy = _choice(options, "policy", get_args(Policy), default, at)
     placement = _choice(options, "placement", get_args(Placement), "auto", at)
     rows = _rows(options, at)
     key = tuple(parts.key)

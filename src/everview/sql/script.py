@@ -18,7 +18,7 @@ from sqlglot import exp
 from everview.errors import PlanError, SqlError
 from everview.plan.check import check, too_deep
 from everview.plan.node import Node, Plan
-from everview.schema import Schema
+from everview.schema import Policy, Schema
 from everview.sql import dialect
 from everview.sql.ddl import Pending, read_table, resolve, table_name
 from everview.sql.dialect import Statement, parse
@@ -42,13 +42,18 @@ def read_script(
     text: str,
     schema: Schema = _NOTHING,
     views: Mapping[str, Plan] | None = None,
+    *,
+    policy: Policy = "reject",
 ) -> Script:
-    """The tables and views of a script, on top of those already there."""
+    """The tables and views of a script, on top of those already there.
+
+    `policy`: that of tables which name none.
+    """
     statements = parse(text)
     if not statements:
         raise refuse("SCRIPT.EMPTY")
     given = dict(views or {})
-    schema = _tables(statements, schema, given)
+    schema = _tables(statements, schema, given, policy)
     declared: dict[str, Plan] = {}
     for statement in statements:
         if isinstance(statement.tree, exp.Create) and _kind(statement) == "TABLE":
@@ -84,13 +89,15 @@ def _queries(statements: list[Statement]) -> list[Statement]:
     return [s for s in statements if not isinstance(s.tree, exp.Create)]
 
 
-def _tables(statements: list[Statement], schema: Schema, views: Mapping[str, Plan]) -> Schema:
+def _tables(
+    statements: list[Statement], schema: Schema, views: Mapping[str, Plan], policy: Policy
+) -> Schema:
     tables: dict[str, Pending] = {}
     for statement in statements:
         tree, source = statement.tree, statement.source
         if not isinstance(tree, exp.Create) or _kind(statement) != "TABLE":
             continue
-        table = read_table(tree, source)
+        table = read_table(tree, source, policy)
         name = table.relation.name
         if name in schema or name in tables or name in views:
             if tree.args.get("exists"):

@@ -34,6 +34,7 @@ from everview.errors import StateError
 
 HEADER = "header.json"
 VERSION = 1
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Arena:
@@ -84,7 +85,10 @@ class Arena:
         arrays = {
             n: {"dtype": a.dtype.str, "shape": list(a.shape)} for n, a in self._arrays.items()
         }
-        header = {"version": VERSION, "scalars": self.scalars, "arrays": arrays}
+        header = {
+            "version": VERSION, "boot": _boot(), "token": folder.name, "scalars": self.scalars,
+            "arrays": arrays,
+        }  # fmt: skip
         (self.folder / HEADER).write_text(json.dumps(header))
         self._arrays = {}
         os.rename(self.folder, folder)
@@ -102,7 +106,7 @@ class Arena:
         if token is not None:
             try:
                 os.rename(place / token, mine)
-                found = Arena._open(mine)
+                found = Arena._open(mine, token)
             except (OSError, ValueError, KeyError, StateError):
                 found = None
         if place.exists():
@@ -112,10 +116,14 @@ class Arena:
         return (found, True) if found is not None else (Arena(mine), False)
 
     @staticmethod
-    def _open(folder: Path) -> Arena:
+    def _open(folder: Path, token: str) -> Arena:
         header = json.loads((folder / HEADER).read_text())
         if header["version"] != VERSION:
             raise StateError("ARENA.VERSION", f"arena version {header['version']} is not {VERSION}")
+        if header["boot"] != _boot():  # what was not yet written when the machine went down is lost
+            raise StateError("ARENA.BOOT", "the arena is from before the machine was started")
+        if header["token"] != token:  # put there by hand: an older copy, another shard's
+            raise StateError("ARENA.TOKEN", f"the arena is of token {header['token']}")
         arena = Arena(folder)
         arena.scalars = header["scalars"]
         for name, about in header["arrays"].items():
@@ -146,6 +154,11 @@ class Arena:
                     fix="give Everview another scratch folder (setting `scratch`), or more room",
                 ) from e
         return _map(path, dtype, shape)
+
+
+def _boot() -> str:
+    """The id of this run of the machine."""
+    return _BOOT.read_text().strip() if _BOOT.exists() else ""
 
 
 def _map(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:

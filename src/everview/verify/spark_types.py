@@ -15,8 +15,20 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from everview.schema import (
-    BIGINT, BINARY, BOOLEAN, DATE, DOUBLE, FLOAT, INT, INTEGER_BITS, STRING, TIMESTAMP,
-    TIMESTAMP_NTZ, Schema, Type, decimal,
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    INTEGER_BITS,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Schema,
+    Type,
+    decimal,
 )  # fmt: skip
 
 
@@ -167,7 +179,7 @@ def sum_type(t: Type) -> Type:
 
 def avg_type(t: Type) -> Type:
     if t.is_decimal:
-        return cut((t.precision or 0) + 4, t.exact_scale + 4)
+        return decimal(min((t.precision or 0) + 4, 38), min(t.exact_scale + 4, 38))
     return DOUBLE
 
 

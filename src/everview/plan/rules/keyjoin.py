@@ -36,7 +36,6 @@ from everview.plan.node import (
 from everview.plan.walk import bottom_up, names
 from everview.schema import BIGINT, BOOLEAN, INT, INTEGER_BITS, Type
 
-
 MAX_COPIES = 64
 INTEGERS = (Type("SMALLINT"), INT, BIGINT)
 Owner = dict[str, int]
