@@ -234,9 +234,9 @@ class Writer:
             x = rng.choice(self.numbers() or [Term("1", INT, frozenset())])
             zero = "CAST(0 AS DOUBLE)" if x.type.is_float else "0"
             return f"SUM(CASE WHEN {when.sql} THEN {x.sql} ELSE {zero} END)"
-        x = self._summand()
-        if x is None:
+        if (summand := self._summand()) is None:
             return "COUNT(*)"
+        x = summand
         kind = "decimal" if x.type.is_decimal else "double" if x.type.is_float else "integer"
         if roll < 0.68:
             self.features.add(f"sum of {kind}")

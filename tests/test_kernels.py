@@ -138,7 +138,7 @@ def test_index_under_collisions(case: int, homes: tuple[int, ...]) -> None:
             assert out.tolist() == [twin.add(k) for k in chosen]
         else:
             for e in rng.sample(sorted(twin.entries.values()), min(3, len(twin.entries))):
-                index.drop(ix, e)
+                index.drop_unused(ix, np.array([e], np.int32))
                 twin.drop(e)
         check_index(ix, twin, universe)
 
@@ -182,7 +182,7 @@ def test_refill(case: int) -> None:
     for k in universe:
         twin.add(k)
     for e in rng.sample(sorted(twin.entries.values()), 8):
-        index.drop(ix, e)
+        index.drop_unused(ix, np.array([e], np.int32))
         twin.drop(e)
     ix = ix._replace(table=np.zeros(rng.choice((PLACES, 64, 256)), np.int32))
     index.refill(ix)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date, timedelta
 from typing import Any
 
@@ -75,7 +77,9 @@ def value(column: Column, near: list[str], rng: random.Random) -> Any:
 def fill(db: duckdb.DuckDBPyConnection, relation: Relation, plan: Plan, seed: int) -> None:
     rng = random.Random(f"{relation.name} {seed}")
     near = pools(plan)
-    dates = sorted({v for pool in near.values() for v in pool if re.fullmatch(r"\d{4}-\d\d-\d\d", v)})
+    dates = sorted(
+        {v for pool in near.values() for v in pool if re.fullmatch(r"\d{4}-\d\d-\d\d", v)}
+    )
     declared = ", ".join(f"{quoted(c.name)} {duck_type(c.type)}" for c in relation.columns)
     db.execute(f"CREATE TABLE {quoted(relation.name)} ({declared})")
     rows: dict[Any, list[Any]] = {}
@@ -112,6 +116,12 @@ def relations(node: Node) -> set[str]:
 CASES = cases()
 
 
+def steps(plan: Plan, *, refused: bool) -> Iterator[tuple[str, Plan]]:
+    """The plan after each rule; the refusal that some golden plans end with is no error here."""
+    with suppress(*[PlanError] if refused else []):
+        yield from trace(plan)
+
+
 @pytest.mark.parametrize(("name", "plan", "schema"), CASES, ids=[c[0] for c in CASES])
 def test_no_rule_changes_an_answer(name: str, plan: Plan, schema: Schema) -> None:
     rows = 0
@@ -121,11 +131,8 @@ def test_no_rule_changes_an_answer(name: str, plan: Plan, schema: Schema) -> Non
                 fill(db, schema.relation(relation), plan, seed)
             before = run(db, query(plan.root))
             rows += before.total()
-            try:
-                for rule, after in trace(plan):
-                    assert run(db, query(after.root)) == before, (name, rule, seed)
-            except PlanError as e:
-                assert "refused" in name, e
+            for rule, after in steps(plan, refused="refused" in name):
+                assert run(db, query(after.root)) == before, (name, rule, seed)
     assert rows or name.startswith("nothing_passes"), "no row in any case: the test shows nothing"
 
 

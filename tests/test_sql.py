@@ -60,7 +60,7 @@ def lines(node: Node) -> list[str]:
     return [line.strip() for line in render(node).split("\n")]
 
 
-# -------------------------------------------------------------------------------------- CREATE TABLE
+# ------------------------------------------------------------------------------------ CREATE TABLE
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_tables_add_to_a_schema() -> None:
     assert read_script("create table if not exists t (z int)", schema()).schema == schema()
 
 
-# --------------------------------------------------------------------------------------------- views
+# ------------------------------------------------------------------------------------------- views
 
 
 def test_scripts() -> None:
@@ -173,7 +173,9 @@ def test_views_given_are_readable_and_not_listed_again() -> None:
 
 
 def test_output_names() -> None:
-    assert names(view("select * from t, u where t.k = t_k and 1 = 1".replace("*", "t.*, u.name"))) == [
+    assert names(
+        view("select * from t, u where t.k = t_k and 1 = 1".replace("*", "t.*, u.name"))
+    ) == [
         *(c.name for c in schema().relation("t").columns),
         "name",
     ]
@@ -202,10 +204,13 @@ def test_using_is_one_column() -> None:
         "select name from t cross join u where u.t_k = t.k",
         "select name from (u join t on t.k = t_k)",
         "select b.name from t as a, u b where a.k = b.t_k",
-        "with x as (select * from u), y as (select k as id from t) select name from x, y where id = t_k",
-        "with x (id, tid, n) as (select k, t_k, name from u) select n as name from x, t where k = tid",
+        "with x as (select * from u), y as (select k i from t) select name from x, y where i = t_k",
+        "with x (a, b, n) as (select k, t_k, name from u) select n as name from x, t where k = b",
         "select name from (select name, t_k from (select * from u) as q) as p, t where k = t_k",
         "(select name from u, t where t.k = t_k)",
+        "((select name from u, t where t.k = t_k))",
+        "select name from ((select k from t) a join u on a.k = t_k)",
+        "select name from ((select * from t)) a join (u) on a.k = t_k",
     ],
 )
 def test_every_way_to_say_the_same_join(sql: str) -> None:
@@ -217,21 +222,25 @@ def test_every_way_to_say_the_same_join(sql: str) -> None:
 
 def test_nested_ctes_shadow_and_see_only_what_is_before() -> None:
     plan = view(
-        "with t as (select k as a from t) select a from t"
-        " where a > 1".replace("from t where", "from t where")
+        "with t as (select k as a from t) select a from t where a > 1".replace(
+            "from t where", "from t where"
+        )
     )
     assert names(plan) == ["a"]
     with pytest.raises(SqlError, match=r"UNKNOWN\.TABLE|RECURSIVE"):
         view("with x as (select * from y), y as (select * from x) select * from y")
 
 
-# ------------------------------------------------------------------------------------------ grouping
+# ---------------------------------------------------------------------------------------- grouping
 
 
 def test_group_by_column_alias_position_and_formula() -> None:
     expected = render(view("select year(day) as y, sum(d) as s from t group by year(day)").root)
     for by in ("y", "1", "year(day)", "(year(day))"):
-        assert render(view(f"select year(day) as y, sum(d) as s from t group by {by}").root) == expected
+        assert (
+            render(view(f"select year(day) as y, sum(d) as s from t group by {by}").root)
+            == expected
+        )
 
 
 def test_a_column_is_preferred_to_an_alias() -> None:
@@ -252,14 +261,18 @@ def test_an_aggregate_used_twice_is_computed_once() -> None:
 
 
 def test_count_of_a_constant_counts_rows() -> None:
-    shown = render(view("select count(*) as a, count(1) as b, count(i) as c, count(null) as d from t").root)
+    shown = render(
+        view("select count(*) as a, count(1) as b, count(i) as c, count(null) as d from t").root
+    )
     assert shown.count("count(*)") == 1
     assert "count(t.i)" in shown
     assert "count(NULL" in shown
 
 
 def test_filter_of_an_aggregate() -> None:
-    shown = render(view("select sum(i) filter (where p) as a, count(*) filter (where p) as b from t").root)
+    shown = render(
+        view("select sum(i) filter (where p) as a, count(*) filter (where p) as b from t").root
+    )
     assert "sum(case when t.p then t.i end)" in shown
     assert "count(case when t.p then 1 end)" in shown
 
@@ -271,7 +284,7 @@ def test_key_of_a_view() -> None:
     assert key(optimize(view("select u.k, s from t, u where t.k = t_k")).root) == ("k",)
 
 
-# --------------------------------------------------------------------------------- single expressions
+# ------------------------------------------------------------------------------ single expressions
 
 
 @pytest.mark.parametrize(

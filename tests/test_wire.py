@@ -102,7 +102,11 @@ SUM = ["root", "aggregates", 0]
         ([*SUM, "argument", "args", 1, "value"], "1,5", r"'1,5' is not a DECIMAL\(2,1\)"),
         ([*SUM, "argument", "args", 1, "value"], 1.5, r"'1\.5' is not a DECIMAL\(2,1\)"),
         ([*SUM, "argument", "args", 0, "name"], "nation.x", r"no input column nation\.x"),
-        (["root", "keys", 0, "value", "type", "name"], "DATE", r"nation\.n_name is STRING, not DATE"),
+        (
+            ["root", "keys", 0, "value", "type", "name"],
+            "DATE",
+            r"nation\.n_name is STRING, not DATE",
+        ),
         (["root", "keys", 0, "name"], "x", r"two output columns are named x"),
     ],
 )

@@ -6,7 +6,7 @@
     db.attach("clicks", frame, change="op")          any streaming DataFrame
     run = db.view("revenue").start("console")        or view.changes(): a streaming DataFrame
 
-Not here: the life of a change (spark, dataflow), SQL (sql), checking an answer (verify).
+Not here: the life of a change (spark, dataflow), SQL (sql), the batch answer (verify).
 """
 
 from __future__ import annotations
@@ -37,10 +37,11 @@ from everview.spark import host, session
 from everview.spark.rows import Stream
 from everview.spark.run import Run
 from everview.spark.sinks import MemorySink, open_sink
-from everview.spark.snapshot import snapshot
+from everview.spark.snapshot import committed, end_offset, kept_rejects, snapshot
 from everview.spark.stage import Hosted
 from everview.spark.unpack import Form, unpacked
 from everview.sql.script import read_script, read_view
+from everview.verify import Verdict, verify
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -207,7 +208,7 @@ class View:
         self._check(form)
         out = open_sink(on, sink, form)
         if isinstance(out, MemorySink):
-            out.start_from(snapshot(self.db.spark, on, folder))
+            out.start_from(snapshot(self.db.spark, on, folder), committed(folder))
         run = Run(self.plan.name, on, self._blobs(on), out, folder, temporary=given is None)
         self.db.runs.append(run)
         return run
@@ -223,7 +224,7 @@ class View:
         from the state of its checkpoint's last committed epoch."""
         folder = self._folder(None)
         if folder is None or any(r.view == self.plan.name for r in self.db.runs):
-            return Counter(self._running().answer)
+            return self._running()[1].held()[1]
         return snapshot(self.db.spark, self._hosted(folder), folder)
 
     def _folder(self, given: str | Path | None) -> Path | None:
@@ -233,13 +234,37 @@ class View:
         return Path(given) if given is not None else None
 
     def rejects(self) -> list[dict[str, Any]]:
-        """The last rows that were refused: relation, place, reason, raw row."""
-        return [r for run in self.db.runs if run.view == self.plan.name for r in run.rejects]
+        """The last rows that were refused: relation, place, reason, raw row. Of the runs of this
+        database, else as the state of the checkpoint remembers them."""
+        runs = [r for r in self.db.runs if r.view == self.plan.name]
+        folder = self._folder(None)
+        if folder is not None and not runs:
+            return kept_rejects(self.db.spark, folder)
+        return [reject for run in runs for reject in run.rejects]
 
-    def _running(self) -> MemorySink:
+    def verify(self) -> Verdict:
+        """Recompute the view by DuckDB over all changes up to the last epoch of its run into
+        memory or the console, and compare."""
+        run, sink = self._running()
+        db, columns = self.db, dataflow_of(run.on.program).relations()
+        if attached := [r for r in columns if r in db.streams]:
+            raise InputError(
+                "VERIFY.STREAM", f"{attached[0]} is an attached stream: it cannot be read again",
+                fix="write its rows to files and declare the relation with a connector",
+            )  # fmt: skip
+        source = db.ranges(columns)
+        assert source is not None
+        epoch, answer = sink.held()
+        end = source.initial() if epoch is None else end_offset(run.checkpoint, epoch)
+        return verify(
+            self.plan, db.schema, source, end, answer,
+            columns=columns, views=db.plans, zone=db.config.timezone,
+        )  # fmt: skip
+
+    def _running(self) -> tuple[Run, MemorySink]:
         for run in reversed(self.db.runs):
             if run.view == self.plan.name and isinstance(run.sink, MemorySink):
-                return run.sink
+                return run, run.sink
         raise InputError(
             "VIEW.NOT_RUNNING", f"view {self.plan.name} has no run whose answer is in memory",
             fix="start it with view.start('memory') first",

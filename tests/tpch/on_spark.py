@@ -1,7 +1,7 @@
-"""A TPC-H view on real Spark: one streaming query over an update sequence, an epoch per `*` line.
+"""A TPC-H view on real Spark: a streaming query over an update sequence, an epoch per `*` line.
 
-The session is started once and serves every view; each view gets a database, a checkpoint and a query
-of its own. The changes of every epoch are kept by the memory sink and handed on in order.
+The session is started once and serves every view; each view gets a database, a checkpoint and a
+query of its own. The memory sink keeps the changes of every epoch, which are handed on in order.
 
 Not here: histories, the oracle, the comparison (run_tpch, truth).
 """

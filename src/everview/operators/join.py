@@ -84,9 +84,9 @@ class _Step:
 
     removed: Array  # slots
     added: Array  # change indices
+    homes: Array  # entry per added row
     counts: Array  # multiplicity per added row
     words: Array
-    keys: Array
     arrivals: Arrivals
     entries: Array  # entries that may be left without use
     keyed: bool
@@ -216,7 +216,8 @@ class Join:
         keys = np.ascontiguousarray(words[:, table.key_at])
         arrivals = Arrivals(columns, np.ones(n, np.int8), passes)
         none = np.zeros(0, np.int32)
-        step = _Step(none, np.arange(n), counts, words, keys, arrivals, none, True)
+        homes = table.index.entries(keys)
+        step = _Step(none, np.arange(n), homes, counts, words, arrivals, none, True)
         self._out = []
         slots = self._add(name, step)
         table.ids[slots] = ids
@@ -264,7 +265,8 @@ class Join:
         removed = old[(now != kernel.UNCHANGED) & (old != 0)]
         indices = now[added]
         counts = np.ones(len(indices), np.int64)
-        return _Step(removed, indices, counts, words, keys, a, touched, True), verdict
+        homes = touched[added]
+        return _Step(removed, indices, homes, counts, words, a, touched, True), verdict
 
     def _admit_counted(
         self, table: RowTable, a: Arrivals, words: Array, keys: Array,
@@ -283,7 +285,8 @@ class Join:
         changed = was != now
         removed = old[changed & (was != 0)]
         added = changed & (now != 0)
-        return _Step(removed, first[added], now[added], words, keys, a, touched, False), verdict
+        homes, counts = touched[added], now[added]
+        return _Step(removed, first[added], homes, counts, words, a, touched, False), verdict
 
     # ------------------------------------------------------------------ 2. removal
 
@@ -326,8 +329,7 @@ class Join:
         """Rows enter a copy; returns their slots."""
         table, at_changes = self.rows[name], step.added
         slots = table.take(len(at_changes))
-        keys = step.keys[at_changes]
-        entries = table.index.entries(keys)
+        entries = step.homes
         table.index.ix.row[entries] = slots
         kernel.place(table.words, slots, step.words, at_changes)
         table.marks[slots, kernel.ENTRY] = entries

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from threading import Lock
 from typing import Any, Literal, Protocol
 
 import pyarrow as pa
@@ -59,12 +60,19 @@ class MemorySink:
         self.answer: Counter[Row] = Counter()
         self.changes: list[tuple[int, pa.Table]] = []
         self.progress: Callable[[], Progress] = Progress
+        self._epoch: int | None = None
+        self._lock = Lock()
 
-    def start_from(self, answer: Counter[Row]) -> None:
-        """Go on from the answer of an earlier run."""
-        self.answer = Counter(answer)
+    def start_from(self, answer: Counter[Row], epoch: int | None) -> None:
+        """Go on from the answer of an earlier run, after its last epoch."""
+        self.answer, self._epoch = Counter(answer), epoch
         if self.show is not None:
             self.show.answer = Counter(answer)
+
+    def held(self) -> tuple[int | None, Counter[Row]]:
+        """The last epoch that is in the answer (None before the first), and the answer."""
+        with self._lock:
+            return self._epoch, Counter(self.answer)
 
     def write(self, blobs: DataFrame, epoch: int) -> Outcome:
         found = [memoryview(b) for b in blobs.toArrow().column("blob").to_pylist()]
@@ -73,7 +81,9 @@ class MemorySink:
         table = pa.Table.from_batches(
             list(unpack_blobs(self.flow, iter(found), "retract", gather=False)), schema
         )
-        retract(self.answer, table, epoch)
+        with self._lock:
+            retract(self.answer, table, epoch)
+            self._epoch = epoch
         outcome.changes = table.num_rows
         if self.show is not None:
             self.show.update(epoch, table, self.progress())

@@ -7,6 +7,7 @@ Works on a checkpoint whether its query runs or not. Not here: reading one key, 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -14,14 +15,14 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from everview.connect.fold import Row, retract
 from everview.dataflow.local import Chunks
 from everview.dataflow.program import dataflow_of
-from everview.dataflow.stage import StageShard
+from everview.dataflow.stage import REJECTS, StageShard
 from everview.delta.changelog import canonical
-from everview.delta.frame import batch_bytes, encode
+from everview.delta.frame import batch_bytes, decode, encode
 from everview.spark.stage import BLOBS, Hosted
 from everview.spark.store import CHUNKS
 from everview.spark.unpack import changelog_schema, unpack_blobs
@@ -35,6 +36,14 @@ def committed(checkpoint: Path) -> int | None:
     return max(numbers, default=None)
 
 
+def end_offset(checkpoint: Path, epoch: int) -> dict[str, Any]:
+    """Where the first source of a query stood at the end of an epoch, from its offset log: a
+    version, a line of settings, then a line for each source."""
+    lines = (checkpoint / "offsets" / str(epoch)).read_text(encoding="utf-8").splitlines()
+    offset: dict[str, Any] = json.loads(lines[2])
+    return offset
+
+
 def snapshot(spark: SparkSession, on: Hosted, checkpoint: Path) -> Counter[Row]:
     """The answer at the last committed epoch, with multiplicities."""
     epoch = committed(checkpoint)
@@ -42,14 +51,7 @@ def snapshot(spark: SparkSession, on: Hosted, checkpoint: Path) -> Counter[Row]:
     if epoch is None:
         return answer
     flow = dataflow_of(on.program)
-    rows = (  # Spark numbers stateful operators from the last to the first
-        spark.read.format("statestore")
-        .option("path", str(checkpoint))
-        .option("operatorId", 0)
-        .option("stateVarName", CHUNKS)
-        .load()
-        .selectExpr("key.shard AS shard", "user_map_key.number", "user_map_value.blob")
-    )
+    rows = _chunks(spark, checkpoint)
     found = rows.groupBy("shard").applyInPandas(_content(on), BLOBS).toArrow()
     blobs = found.column("blob").to_pylist()
     group = flow.stages[-1].group
@@ -58,6 +60,27 @@ def snapshot(spark: SparkSession, on: Hosted, checkpoint: Path) -> Counter[Row]:
     batches = list(unpack_blobs(flow, map(memoryview, blobs), "retract", gather=False))
     retract(answer, pa.Table.from_batches(batches, changelog_schema(flow, "retract")), epoch)
     return answer
+
+
+def kept_rejects(spark: SparkSession, checkpoint: Path) -> list[dict[str, Any]]:
+    """The last rows that were refused, as the state remembers them."""
+    if committed(checkpoint) is None:
+        return []
+    rows = _chunks(spark, checkpoint).where(f"number = {REJECTS}").toArrow()
+    blobs = rows.column("blob").to_pylist()
+    return [reject for blob in blobs for reject in decode(blob)[0]["kept"]["last"]]
+
+
+def _chunks(spark: SparkSession, checkpoint: Path) -> DataFrame:
+    """The chunks of the last stage at the last committed epoch: shard, number, blob."""
+    return (  # Spark numbers stateful operators from the last to the first
+        spark.read.format("statestore")
+        .option("path", str(checkpoint))
+        .option("operatorId", 0)
+        .option("stateVarName", CHUNKS)
+        .load()
+        .selectExpr("key.shard AS shard", "user_map_key.number", "user_map_value.blob")
+    )
 
 
 def _content(on: Hosted) -> Callable[[Any, pd.DataFrame], pd.DataFrame]:

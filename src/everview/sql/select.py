@@ -42,6 +42,7 @@ from everview.sql.scope import Item, Scope, fold
 from everview.sql.subset import refuse, similar
 
 MAX_INPUTS = 200
+_ON_SUBQUERY = ("with_", "alias", "joins")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,11 @@ class Context:
 
 def bind_query(tree: exp.Expr, context: Context) -> Node:
     """The plan of a query; its output columns have plain, unique names."""
-    while isinstance(tree, exp.Subquery) and not tree.args.get("with_"):
+    while isinstance(tree, exp.Subquery) and not any(tree.args.get(p) for p in _ON_SUBQUERY):
         tree = tree.this
     if not isinstance(tree, exp.Select):
-        raise refuse("UNSUPPORTED.STATEMENT", context.source.position(tree), "this")
+        at = context.source.position(tree)
+        raise refuse("UNSUPPORTED.SYNTAX", at, "this around a SELECT")
     if tree.args.get("with_"):
         context = context.inside(_with(tree.args["with_"], context))
     scope, node = _from(tree, context)
@@ -130,8 +132,9 @@ def _from(tree: exp.Select, context: Context) -> tuple[Scope, Node]:
 
 def _flat(tree: exp.Expr) -> list[exp.Expr]:
     """The first table, then the joins that hang on it: `(a JOIN b ON ...)` without an alias."""
-    if isinstance(tree, exp.Subquery) and isinstance(tree.this, exp.Table) and not tree.alias:
-        return [*_flat(tree.this), *(tree.args.get("joins") or [])]
+    inner = tree.this if isinstance(tree, exp.Subquery) and not tree.alias else None
+    if isinstance(inner, exp.Table) or (inner is not None and inner.args.get("alias")):
+        return [*_flat(inner), *(tree.args.get("joins") or [])]
     return [tree, *(tree.args.get("joins") or [])]
 
 

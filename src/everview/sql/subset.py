@@ -305,8 +305,10 @@ def _finds(node: exp.Expr) -> Iterable[_Find]:
             yield _Find(code, node, "", node.name.upper())
     elif isinstance(node, exp.In) and node.args.get("query"):
         yield _Find("UNSUPPORTED.IN_SUBQUERY", node.args["query"], "IN")
-    elif isinstance(node, exp.Subquery) and not isinstance(node.parent, (*_QUERY_PARENTS, exp.In)):
-        yield _Find("UNSUPPORTED.SCALAR_SUBQUERY", node, "SELECT")
+    elif isinstance(node, exp.Subquery):
+        if node.parent and not isinstance(node.parent, (*_QUERY_PARENTS, exp.In)):
+            yield _Find("UNSUPPORTED.SCALAR_SUBQUERY", node, "SELECT")
+        yield from _other_parts(node, _SUBQUERY_PARTS)
     elif isinstance(node, exp.Distinct) and isinstance(node.parent, exp.Func | exp.Anonymous):
         yield _Find("UNSUPPORTED.AGGREGATE_DISTINCT", node, "DISTINCT")
     elif isinstance(node, exp.With) and node.args.get("recursive"):
@@ -319,9 +321,12 @@ def _finds(node: exp.Expr) -> Iterable[_Find]:
 
 _CLAUSES = {"locks": "FOR UPDATE", "windows": "WINDOW", "kind": "SELECT AS"}
 _SELECT_PARTS = _words(
-    "with_ kind hint distinct expressions from_ joins where group having order limit offset "
-    "windows laterals qualify sort cluster distribute pivots sample"
+    "with_ hint distinct expressions from_ joins where group having order limit offset "
+    "laterals qualify sort cluster distribute pivots sample"
 )
+_SUBQUERY_PARTS = _words("this alias joins with_ order limit offset pivots sample laterals")
+_TABLE_PARTS = _words("this alias db catalog joins pivots sample laterals")
+_JOIN_PARTS = _words("this side kind method on using")
 
 
 def _select_finds(node: exp.Select) -> Iterable[_Find]:
@@ -329,8 +334,13 @@ def _select_finds(node: exp.Select) -> Iterable[_Find]:
         yield _Find("UNSUPPORTED.DISTINCT", node, "DISTINCT")
     if not node.args.get("from_"):
         yield _Find("UNSUPPORTED.NO_FROM", node, "SELECT")
+    yield from _other_parts(node, _SELECT_PARTS)
+
+
+def _other_parts(node: exp.Expr, known: frozenset[str]) -> Iterable[_Find]:
+    """Whatever else hangs on a node: nothing is ignored in silence."""
     for part, value in node.args.items():
-        if value and (part not in _SELECT_PARTS or part in ("kind", "windows")):
+        if value and part not in known:
             what = _CLAUSES.get(part, part.strip("_").upper())
             yield _Find("UNSUPPORTED.SYNTAX", node, f"{what.split()[0]} SELECT", what)
 
@@ -348,6 +358,7 @@ def _join_finds(node: exp.Join) -> Iterable[_Find]:
         yield _Find("UNSUPPORTED.OUTER_JOIN", node, "OUTER", "OUTER")
     elif method or kind not in ("", "INNER", "CROSS"):
         yield _Find("UNSUPPORTED.SYNTAX", node, "JOIN", f"{method} {kind} JOIN".strip())
+    yield from _other_parts(node, _JOIN_PARTS)
     if isinstance(node.this, exp.Unnest):
         yield _Find("UNSUPPORTED.TABLE_FUNCTION", node.this, "UNNEST", "UNNEST")
 
@@ -363,6 +374,6 @@ def _table_finds(node: exp.Table) -> Iterable[_Find]:
         code = "UNSUPPORTED.PATH_TABLE" if path else "UNSUPPORTED.QUALIFIED_TABLE"
         what = ".".join(part.name for part in node.parts)
         yield _Find(code, node, "", what)
-    for part in ("version", "when", "ordinality", "hints", "changes", "rows_from", "only"):
-        if node.args.get(part):
+    for part, value in node.args.items():
+        if value and part not in _TABLE_PARTS:
             yield _Find("UNSUPPORTED.SYNTAX", node, "", f"{part.upper()} of a table")

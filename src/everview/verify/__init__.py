@@ -92,9 +92,7 @@ def verify(
     return Verdict(plan.name, expected.total(), changes, compare(shown, expected, names) or "")
 
 
-def compare(
-    answer: Counter[Row], expected: Counter[Row], names: Sequence[str] = ()
-) -> str | None:
+def compare(answer: Counter[Row], expected: Counter[Row], names: Sequence[str] = ()) -> str | None:
     """None if equal as multisets, else what is missing and what is too much."""
     if answer == expected:
         return None

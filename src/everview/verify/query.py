@@ -1,6 +1,6 @@
 """A view's own SQL, as DuckDB is to run it so that it says what Spark says.
 
-    SELECT avg(price) ...  ──sqlglot──▶ tree ──node by node──▶ spark_quotient(sum(price), count(price))
+    avg(price)  ──sqlglot──▶ tree ──node by node──▶  spark_quotient(sum(price), count(price))
 
 Node kinds in `_SAME` mean the same to both; those in `_RULES` are rewritten, some by types; any
 other kind is Unsupported. Nothing of the engine's own reading of SQL is used.
@@ -203,7 +203,7 @@ def _dates(_node: Any, made: Any, _scope: Scope) -> exp.Expr:
     return made if isinstance(made, exp.TsOrDsToDate) else _cast(made, "DATE")
 
 
-def _part(node: Any, made: Any, _scope: Scope) -> exp.Expr:
+def _part(node: Any, made: exp.Expr, _scope: Scope) -> exp.Expr:
     unit = type(node).__name__.upper()
     if isinstance(node, exp.Extract):
         unit = node.name.upper()
@@ -234,7 +234,7 @@ def _escape(_node: exp.Escape, made: exp.Escape, _scope: Scope) -> exp.Expr:
     return made
 
 
-def _substring(node: Any, made: Any, _scope: Scope) -> exp.Expr:
+def _substring(node: Any, made: exp.Expr, _scope: Scope) -> exp.Expr:
     """From 1 on; Spark counts 0 as 1, and reads negative places in its own way."""
     start = node.args.get("start") or node.args.get("expression")
     if not isinstance(start, exp.Literal) or start.is_string:

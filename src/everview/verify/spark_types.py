@@ -248,7 +248,6 @@ def type_of(e: exp.Expr, scope: Scope) -> Type:
 
 
 def _column(e: exp.Column, scope: Scope) -> Type | None:
-    found: dict[str, Type | None] | dict[tuple[str, str], Type | None]
     if e.table:
         place = (e.table.lower(), e.name.lower())
         if place in scope.qualified:

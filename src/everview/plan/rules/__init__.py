@@ -11,10 +11,11 @@ Not here: placement, stages and routes (dataflow).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from everview.errors import PlanError
+from everview.errors import PlanError, Position
 from everview.plan.node import Node, Plan
 from everview.plan.rules.derive import derive
 from everview.plan.rules.keyjoin import keyjoin
@@ -36,8 +37,19 @@ def trace(plan: Plan) -> Iterator[tuple[str, Plan]]:
             if root != plan.root:
                 plan = replace(plan, root=root)
                 yield rule.__name__, plan
+    except PlanError as e:
+        raise PlanError(e.code, e.message, fix=e.fix, position=_joins(plan.sql)) from None
     except RecursionError:
         raise PlanError("PLAN.TOO_DEEP", f"the plan of {plan.name} is nested too deeply") from None
+
+
+def _joins(sql: str) -> Position | None:
+    """Where the view's joins begin: a plan knows no better place for what is wrong with them."""
+    found = re.search(r"\bfrom\b", sql, re.IGNORECASE)
+    if found is None:
+        return None
+    line = sql.count("\n", 0, found.start()) + 1
+    return Position(sql, line, found.start() - sql.rfind("\n", 0, found.start()), 4)
 
 
 def optimize(plan: Plan) -> Plan:

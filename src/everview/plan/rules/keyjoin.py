@@ -186,8 +186,10 @@ def _holders(
     A narrow integer key may stand in the text as a wider one: `cast(k as BIGINT)`.
     """
     best: dict[int | None, _Held] = {}
-    wider = (Call("cast", (k,), t) for t in INTEGERS if k.type.is_integer)
-    for form in (k, *wider):
+    forms: list[Expr] = [k]
+    if k.type.is_integer:
+        forms += [Call("cast", (k,), t) for t in INTEGERS]
+    for form in forms:
         for other in members.get(form, ()):
             owners = _owners(other, owner)
             if len(owners) > 1 or other == form:

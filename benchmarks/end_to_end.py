@@ -1,0 +1,277 @@
+"""End to end on Spark: how many changes a second, how fresh, and where an epoch's time goes.
+
+    Parquet files of changes ─ our source ─ pack ─ shuffle ─ stages with durable state ─ Parquet changelog
+
+A window of half the orders (fifo) is filled first. Then it slides: the files of the next epoch are put
+in place while an epoch runs, so Spark never waits for them and an epoch is exactly so many changes.
+After two epochs of warm-up the next ones are measured; then the changelog is summed up and compared
+with DuckDB over the rows that are in the window.
+
+    updates/s    changes of the measured epochs / the time from the end of warm-up to their end
+    freshness    median time of an epoch: from looking for changes to changes and state committed
+
+Not here: the join alone (kernel), other systems (peers).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from threading import Event, Thread
+from typing import Any
+
+import duckdb
+import psutil
+from fifo import Fifo, write
+from workload import POLICY, REPLICATE_ROWS, dataflow, rows_of, tables
+
+import everview
+from everview.schema import Relation
+from everview.workloads import tpch
+
+WARM = 2
+SPARK_PARTS = ("latestOffset", "getBatch", "walCommit", "queryPlanning", "addBatch", "commitOffsets")
+OUR_PARTS = (
+    "scan", "pack", "receive", "take", "rebuild", "decode", "join", "group", "log", "emit", "leave",
+    "sink",
+)  # fmt: skip
+
+
+class Memory:
+    """Samples the resident memory and the CPU seconds of this process and all below it."""
+
+    def __init__(self, every: float = 0.25) -> None:
+        self.every, self.peak, self._end = every, 0, Event()
+        self.me = psutil.Process()
+        self._thread = Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        while not self._end.wait(self.every):
+            self.peak = max(self.peak, sum(self._each("memory_info", "rss")))
+
+    def cpu(self) -> float:
+        """CPU seconds so far, also of processes that have ended."""
+        names = ("user", "system", "children_user", "children_system")
+        return sum(sum(self._each("cpu_times", n)) for n in names)
+
+    def _each(self, what: str, name: str) -> Iterator[float]:
+        for p in [self.me, *self.me.children(recursive=True)]:
+            try:
+                yield getattr(getattr(p, what)(), name)
+            except psutil.Error:
+                continue
+
+    def __enter__(self) -> Memory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+
+@dataclass
+class Feeder:
+    """Puts the files of one epoch after the other into place, each while the one before it runs."""
+
+    staged: Path
+    live: Path
+    epochs: list[int]
+    cpu: Any
+    begun: dict[int, float] = field(default_factory=dict)  # Spark's epoch -> when its sink began
+    cpu_at: dict[int, float] = field(default_factory=dict)
+
+    def place(self) -> None:
+        if not self.epochs:
+            return
+        name = f"{self.epochs.pop(0):06d}.parquet"
+        for folder in sorted(self.staged.iterdir()):
+            if (folder / name).exists():
+                os.link(folder / name, self.live / folder.name / name)
+
+    def follow(self, run: Any) -> None:
+        """From now on every epoch that reaches the sink brings the next files into place."""
+        plain = run.sink.write
+
+        def write_and_place(blobs: Any, epoch: int) -> Any:
+            self.place()
+            outcome = plain(blobs, epoch)
+            self.begun[epoch], self.cpu_at[epoch] = time.monotonic(), self.cpu()
+            return outcome
+
+        run.sink.write = write_and_place
+
+
+def stage(data: Path, query: str, scale: float, size: int, epochs: int) -> tuple[Fifo, int, Path]:
+    """The files of fill (0, 1, ...) and epochs (1000, 1001, ...), kept for the next time."""
+    wanted = tuple(dataflow(query, scale, 1).relations())
+    stream = Fifo(tables(data, scale), wanted)
+    orders = stream.orders_for(size)
+    names = "-".join(sorted(w[:2] for w in wanted))
+    folder = data / f"fifo-{scale:g}-{size}-{names}"
+    fill = folder / "fill"
+    if not (folder / "filled").exists():
+        for number, epoch in enumerate(stream.fill()):
+            write(epoch, fill, number)
+        (folder / "filled").touch()
+    for number in range(epochs):
+        done = folder / f"done-{number}"
+        if not done.exists():
+            epoch = stream.epoch(number, orders)
+            write(epoch, folder / "epochs", 1000 + number)
+            done.write_text(str(epoch.changes))
+    return stream, orders, folder
+
+
+def declared(relation: Relation, live: Path, scale: float) -> str:
+    """CREATE TABLE of a relation, fed from its folder."""
+    columns = ", ".join(
+        f"{c.name} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in relation.columns
+    )
+    rows = rows_of(relation.name, scale) or relation.rows
+    options = {
+        "connector": "parquet", "path": str(live / relation.name), "change_column": "op",
+        "rows": rows, "policy": POLICY,
+    }  # fmt: skip
+    given = ", ".join(f"{k} = '{v}'" for k, v in options.items() if v is not None)
+    return f"CREATE TABLE {relation.name} ({columns}, PRIMARY KEY ({', '.join(relation.key)}))" + (
+        f" WITH ({given});\n"
+    )
+
+
+@contextmanager
+def started(
+    folder: Path, work: Path, query: str, scale: float, size: int, **settings: Any
+) -> Iterator[Any]:
+    """The view over the filled folders, with its window full; nothing slides yet."""
+    live = work / "live"
+    wanted = tuple(dataflow(query, scale, 1).relations())
+    for name in wanted:
+        (live / name).mkdir(parents=True)
+    for file in sorted((folder / "fill").glob("*/*.parquet")):
+        os.link(file, live / file.parent.name / file.name)
+    relations = {r.name: r for r in tpch.schema().relations}
+    db = everview.connect(
+        epoch_limit=max(1_000_000, 4 * size), replicate_rows=REPLICATE_ROWS, **settings
+    )
+    with db:
+        db.execute("".join(declared(relations[n], live, scale) for n in wanted))
+        view = db.view(query, tpch.query(query))
+        run = view.start(f"parquet:{work / 'changelog'}", checkpoint=work / "checkpoint")
+        run.process_available()
+        yield run
+
+
+def measure(
+    data: Path, query: str, scale: float, size: int, epochs: int = 8, **settings: Any
+) -> dict[str, Any]:
+    """One run: the window filled, WARM epochs, then `epochs` measured ones."""
+    stream, orders, folder = stage(data, query, scale, size, WARM + epochs)
+    counts = [int((folder / f"done-{i}").read_text()) for i in range(WARM + epochs)]
+    work = Path(tempfile.mkdtemp(prefix="everview-bench-", dir=data))
+    begun = time.monotonic()
+    try:
+        with Memory() as memory, started(folder, work, query, scale, size, **settings) as run:
+            filled = time.monotonic() - begun
+            feeder = Feeder(
+                folder / "epochs", work / "live", [1000 + i for i in range(WARM + epochs)],
+                memory.cpu,
+            )  # fmt: skip
+            feeder.follow(run)
+            feeder.place()
+            run.process_available()
+            reports = list(run.reports)[-epochs:]
+            progress = {p["batchId"]: p for p in (_plain(q) for q in run.query.recentProgress)}
+            first, last = reports[0].epoch - 1, reports[-1].epoch
+            wall = feeder.begun[last] - feeder.begun[first]
+            cpu = feeder.cpu_at[last] - feeder.cpu_at[first]
+            answer = compare(data, query, scale, stream.held(WARM + epochs, orders), work)
+        changes = sum(counts[WARM:])
+        return {
+            "query": query, "scale": scale, "epoch_changes": size, "changes": changes,
+            "epochs": epochs, "policy": POLICY, "answer": answer,
+            "shards": len(run.on.keys), "stages": _stages(query, scale),
+            "updates_per_s": round(changes / wall),
+            "cpu_s_per_million": round(cpu / changes * 1e6, 2),
+            "freshness_s": round(median(_of(progress, r, "triggerExecution") for r in reports) / 1000, 3),
+            "peak_mib": memory.peak >> 20, "fill_s": round(filled, 1),
+            "changes_out": sum(r.changes for r in reports),
+            "spark_ms": {
+                p: round(median(_of(progress, r, p) for r in reports)) for p in SPARK_PARTS
+            },
+            "our_ms": {
+                p: round(median(r.parts.get(p, 0.0) for r in reports), 1) for p in OUR_PARTS
+            },
+        }  # fmt: skip
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _plain(progress: Any) -> dict[str, Any]:
+    return {"batchId": progress.batchId, **dict(progress.durationMs)}
+
+
+def _of(progress: dict[int, dict[str, Any]], report: Any, part: str) -> float:
+    return float(progress.get(report.epoch, {}).get(part, 0))
+
+
+def _stages(query: str, scale: float) -> int:
+    return len(dataflow(query, scale, 1).stages)
+
+
+def compare(data: Path, query: str, scale: float, held: Any, work: Path) -> str:
+    """`match`, or how many rows of the summed changelog differ from DuckDB's answer.
+
+    Averages are left out: DuckDB types them as DOUBLE.
+    """
+    db = duckdb.connect()
+    db.execute("SET threads = 2")
+    source = data / f"tpch-{scale:g}"
+    import pyarrow as pa
+
+    db.register("held", pa.table({"k": pa.array(held)}))
+    for name in ("region", "nation", "supplier", "customer", "part", "partsupp"):
+        db.execute(f"CREATE VIEW {name} AS FROM '{source}/{name}.parquet'")
+    for name, key in (("orders", "o_orderkey"), ("lineitem", "l_orderkey")):
+        db.execute(
+            f"CREATE VIEW {name} AS FROM '{source}/{name}.parquet' "
+            f"WHERE {key} IN (SELECT k FROM held)"
+        )
+    db.execute(f"CREATE TABLE right_answer AS {tpch.query(query)}")
+    log = f"read_parquet('{work}/changelog/*.parquet')"
+    names = [r[0] for r in db.execute("DESCRIBE right_answer").fetchall()]
+    picked = ", ".join(n for n in names if not n.startswith("avg_"))
+    db.execute(
+        f"CREATE TABLE ours AS SELECT {picked} FROM {log} GROUP BY ALL "
+        "HAVING sum(CASE WHEN kind IN ('+I', '+U') THEN 1 ELSE -1 END) > 0"
+    )
+    both = (f"SELECT {picked} FROM right_answer", f"SELECT {picked} FROM ours")
+    wrong = sum(
+        db.execute(f"SELECT count(*) FROM ({a} EXCEPT ALL {b})").fetchall()[0][0]
+        for a, b in (both, both[::-1])
+    )
+    rows = db.execute("SELECT count(*) FROM right_answer").fetchall()[0][0]
+    return f"match, {rows} rows" if not wrong else f"DIFFERS in {wrong} rows"
+
+
+def show(f: dict[str, Any]) -> None:
+    print(
+        f"  {f['query']} at scale {f['scale']:g}, policy {f['policy']}, {f['epoch_changes']:,} changes "
+        f"an epoch, {f['epochs']} epochs, {f['stages']} stage(s), {f['shards']} shards"
+    )
+    print(
+        f"  {f['updates_per_s']:>9,} updates/s   freshness {f['freshness_s']:.2f} s   "
+        f"{f['cpu_s_per_million']:.2f} CPU s per million updates   peak {f['peak_mib']:,} MiB   "
+        f"answer: {f['answer']}"
+    )
+    spark = "  ".join(f"{p} {ms}" for p, ms in f["spark_ms"].items())
+    ours = "  ".join(f"{p} {ms:g}" for p, ms in f["our_ms"].items() if ms)
+    print(f"  ms of an epoch: {spark}")
+    print(f"  ms inside addBatch, summed over tasks: {ours}")
