@@ -22,7 +22,7 @@ WINDOWS = (2, 20)
 
 def measure(data: Path, query: str = "q3") -> dict[str, Any]:
     """Bytes of arena and log, and rows held, after each number of windows."""
-    flow = dataflow(query, SCALE, SHARDS)
+    flow = dataflow(query, SHARDS)
     wanted = flow.relations()
     stream = Fifo(tables(data, SCALE), tuple(wanted))
     host = LocalHost(flow)

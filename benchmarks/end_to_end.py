@@ -30,7 +30,7 @@ from typing import Any
 import duckdb
 import psutil
 from fifo import Fifo, write
-from workload import POLICY, REPLICATE_ROWS, dataflow, rows_of, tables
+from workload import POLICY, dataflow, placement, tables
 
 import everview
 from everview.schema import Relation
@@ -111,7 +111,7 @@ class Feeder:
 
 def stage(data: Path, query: str, scale: float, size: int, epochs: int) -> tuple[Fifo, int, Path]:
     """The files of fill (0, 1, ...) and epochs (1000, 1001, ...), kept for the next time."""
-    wanted = tuple(dataflow(query, scale, 1).relations())
+    wanted = tuple(dataflow(query, 1).relations())
     stream = Fifo(tables(data, scale), wanted)
     orders = stream.orders_for(size)
     names = "-".join(sorted(w[:2] for w in wanted))
@@ -130,17 +130,16 @@ def stage(data: Path, query: str, scale: float, size: int, epochs: int) -> tuple
     return stream, orders, folder
 
 
-def declared(relation: Relation, live: Path, scale: float) -> str:
+def declared(relation: Relation, live: Path) -> str:
     """CREATE TABLE of a relation, fed from its folder."""
     columns = ", ".join(
         f"{c.name} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in relation.columns
     )
-    rows = rows_of(relation.name, scale) or relation.rows
     options = {
         "connector": "parquet", "path": str(live / relation.name), "change_column": "op",
-        "rows": rows, "policy": POLICY,
+        "placement": placement(relation.name), "policy": POLICY,
     }  # fmt: skip
-    given = ", ".join(f"{k} = '{v}'" for k, v in options.items() if v is not None)
+    given = ", ".join(f"{k} = '{v}'" for k, v in options.items())
     return f"CREATE TABLE {relation.name} ({columns}, PRIMARY KEY ({', '.join(relation.key)}))" + (
         f" WITH ({given});\n"
     )
@@ -148,21 +147,19 @@ def declared(relation: Relation, live: Path, scale: float) -> str:
 
 @contextmanager
 def started(
-    folder: Path, work: Path, query: str, scale: float, size: int, **settings: Any
+    folder: Path, work: Path, query: str, size: int, **settings: Any
 ) -> Iterator[Any]:
     """The view over the filled folders, with its window full; nothing slides yet."""
     live = work / "live"
-    wanted = tuple(dataflow(query, scale, 1).relations())
+    wanted = tuple(dataflow(query, 1).relations())
     for name in wanted:
         (live / name).mkdir(parents=True)
     for file in sorted((folder / "fill").glob("*/*.parquet")):
         os.link(file, live / file.parent.name / file.name)
     relations = {r.name: r for r in tpch.schema().relations}
-    db = everview.connect(
-        epoch_limit=max(1_000_000, 4 * size), replicate_rows=REPLICATE_ROWS, **settings
-    )
+    db = everview.connect(epoch_limit=max(1_000_000, 4 * size), **settings)
     with db:
-        db.execute("".join(declared(relations[n], live, scale) for n in wanted))
+        db.execute("".join(declared(relations[n], live) for n in wanted))
         view = db.view(query, tpch.query(query))
         run = view.start(f"parquet:{work / 'changelog'}", checkpoint=work / "checkpoint")
         run.process_available()
@@ -178,7 +175,7 @@ def measure(
     work = Path(tempfile.mkdtemp(prefix="everview-bench-", dir=data))
     begun = time.monotonic()
     try:
-        with Memory() as memory, started(folder, work, query, scale, size, **settings) as run:
+        with Memory() as memory, started(folder, work, query, size, **settings) as run:
             filled = time.monotonic() - begun
             feeder = Feeder(
                 folder / "epochs", work / "live", [1000 + i for i in range(WARM + epochs)],
@@ -197,7 +194,7 @@ def measure(
         return {
             "query": query, "scale": scale, "epoch_changes": size, "changes": changes,
             "epochs": epochs, "policy": POLICY, "answer": answer,
-            "shards": len(run.on.keys), "stages": _stages(query, scale),
+            "shards": len(run.on.keys), "stages": _stages(query),
             "updates_per_s": round(changes / wall),
             "cpu_s_per_million": round(cpu / changes * 1e6, 2),
             "freshness_s": round(median(_of(progress, r, "triggerExecution") for r in reports) / 1000, 3),
@@ -222,8 +219,8 @@ def _of(progress: dict[int, dict[str, Any]], report: Any, part: str) -> float:
     return float(progress.get(report.epoch, {}).get(part, 0))
 
 
-def _stages(query: str, scale: float) -> int:
-    return len(dataflow(query, scale, 1).stages)
+def _stages(query: str) -> int:
+    return len(dataflow(query, 1).stages)
 
 
 def compare(data: Path, query: str, scale: float, held: Any, work: Path) -> str:

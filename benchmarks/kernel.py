@@ -150,7 +150,7 @@ class Prepared:
 
 def measure(data: Path, query: str = "q3", epochs: int = 12, warm: int = 3) -> dict[str, Any]:
     """Rates of operator and kernels, and the time by step, per epoch of about ARRIVALS updates."""
-    prepared = Prepared(dataflow(query, SCALE, shards=1))
+    prepared = Prepared(dataflow(query, shards=1))
     stream = Fifo(tables(data, SCALE), tuple(prepared.wanted))
     for epoch in stream.fill():
         prepared.apply(prepared.arrivals(epoch))

@@ -1,4 +1,7 @@
-"""TPC-H as the benchmarks declare it: sizes by scale, the policy `trust`, and a query's dataflow.
+"""TPC-H as the benchmarks declare it: policy `trust`, placements, and a query's dataflow.
+
+Small tables, suppliers and (filtered) customers go to every shard; orders and lineitem are
+partitioned, so that each query needs one stage for its join.
 
 Not here: data (fifo), measuring.
 """
@@ -7,10 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-from fifo import Epoch
+from fifo import SLIDING, Epoch
 
 from everview.dataflow.compile import Settings, compile_plan
 from everview.dataflow.dataflow import Dataflow
@@ -22,8 +26,6 @@ from everview.workloads import tpch
 from everview.workloads.tpch.generate import generate
 
 POLICY = "trust"
-REPLICATE_ROWS = 200_000  # customers are sent to every shard up to scale 1
-_ROWS = {"supplier": 10_000, "customer": 150_000, "orders": 1_500_000, "lineitem": 6_000_000}
 
 
 def tables(data: Path, scale: float) -> Path:
@@ -31,25 +33,25 @@ def tables(data: Path, scale: float) -> Path:
     return generate(data / f"tpch-{scale:g}", scale)
 
 
-def schema(scale: float) -> Schema:
-    """The tables with their policy and their declared sizes."""
+def placement(relation: str) -> Literal["replicated", "partitioned"]:
+    return "partitioned" if relation in SLIDING else "replicated"
+
+
+def schema() -> Schema:
+    """The tables with their policy and placement."""
     return Schema(
         tuple(
-            replace(r, policy=POLICY, rows=rows_of(r.name, scale) or r.rows)
+            replace(r, policy=POLICY, placement=placement(r.name))
             for r in tpch.schema().relations
         )
     )
 
 
-def rows_of(relation: str, scale: float) -> int | None:
-    return int(_ROWS[relation] * scale) if relation in _ROWS else None
-
-
-def dataflow(query: str, scale: float, shards: int) -> Dataflow:
-    """The dataflow of a query at a scale."""
-    known = schema(scale)
+def dataflow(query: str, shards: int) -> Dataflow:
+    """The dataflow of a query."""
+    known = schema()
     plan = optimize(read_view(query, tpch.query(query), known))
-    return compile_plan(plan, known, Settings(shards, REPLICATE_ROWS))
+    return compile_plan(plan, known, Settings(shards))
 
 
 def changes_of(epoch: Epoch, wanted: dict[str, tuple[str, ...]]) -> list[Changes]:

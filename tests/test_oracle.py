@@ -27,8 +27,16 @@ from everview.schema import (
 )
 from tests.histories import Change, batches, case_of
 from tests.naive import ChangelogError, NaiveView
-from tests.oracle import Base, Oracle, PolicyError, Row, compare, double_sum, rounded
-from tests.spark_types import Unsupported
+from tests.oracle import (
+    Base,
+    Oracle,
+    PolicyError,
+    Row,
+    Unsupported,
+    compare,
+    double_sum,
+    rounded,
+)  # fmt: skip
 
 COLUMNS = (
     Column("k", INT), Column("g", STRING), Column("d", decimal(9, 2)), Column("e", decimal(5, 1)),
@@ -144,6 +152,8 @@ def test_double_sums_without_value(values: list[float]) -> None:
         ("SELECT SUM(d) / COUNT(*) AS a FROM t", "0." + "6" * 20 + "7", decimal(38, 21)),
         ("SELECT 100.00 * SUM(e) / SUM(d) AS a FROM t", None, decimal(38, 18)),
         ("SELECT AVG(d) + 1 AS a FROM t", "1.666667", decimal(14, 6)),
+        ("SELECT SUM(d / 3) AS a FROM t", "0.666667", decimal(23, 6)),
+        ("SELECT a + 1 AS a FROM (SELECT AVG(d) AS a FROM t) s", "1.666667", decimal(14, 6)),
         ("SELECT COUNT(*) AS a FROM t", 3, BIGINT),
     ],
 )
@@ -172,8 +182,8 @@ def test_group_keys_are_found_however_they_are_written(by: str) -> None:
 
 def test_what_the_oracle_cannot_tell_is_refused() -> None:
     for sql in (
-        "SELECT SUM(d / e) AS a FROM t",
-        "SELECT a FROM (SELECT AVG(d) AS a FROM t) s",
+        "SELECT SUM(CAST(x AS STRING)) AS a FROM t",
+        "SELECT soundex(g) AS a FROM t",
         "SELECT SUM(d * d * d * d * d) AS a FROM t",
         "SELECT 1 AS a UNION SELECT 2 AS a",
     ):
@@ -194,8 +204,8 @@ def test_two_oracles_may_take_turns() -> None:
 def test_compare_names_what_differs() -> None:
     assert compare(Counter({(1,): 2}), Counter({(1,): 2})) is None
     text = compare(Counter({(1,): 2, (3,): 1}), Counter({(1,): 3})) or ""
-    assert "missing: 1 x (1,)" in text
-    assert "too much: 1 x (3,)" in text
+    assert "missing: 1 x (1)" in text
+    assert "too much: 1 x (3)" in text
 
 
 def _delta(*changes: tuple[int, int]) -> Delta:

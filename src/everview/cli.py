@@ -178,8 +178,8 @@ def run(
     set: Set = None,
 ) -> None:
     """Keep the views of a script current, with a line of progress a second."""
-    with _database(file, set, checkpoint) as (db, names):
-        runs = [db.view(name).start(sink) for name in _chosen(names, view)]
+    with _database(file, view, set, checkpoint) as (db, names):
+        runs = [db.view(name).start(sink) for name in names]
         try:
             if once:
                 _drain(runs)
@@ -193,8 +193,8 @@ def run(
 @command(app)
 def verify(file: Script, view: Views = None, set: Set = None) -> None:
     """Run all available data, compare every answer with the batch answer; 1 if they differ."""
-    with _database(file, set, None) as (db, names):
-        chosen = [db.view(name) for name in _chosen(names, view)]
+    with _database(file, view, set, None) as (db, names):
+        chosen = [db.view(name) for name in names]
         runs = [one.start("memory") for one in chosen]
         _drain(runs)
         results = [one.verify() for one in chosen]
@@ -364,18 +364,22 @@ def _explained(plan: Plan, schema: Schema, config: Config, format: Format) -> st
 
 @contextmanager
 def _database(
-    file: str, settings: list[str] | None, checkpoint: Path | None
+    file: str, views: list[str] | None, settings: list[str] | None, checkpoint: Path | None
 ) -> Iterator[tuple[Database, tuple[str, ...]]]:
-    """A database with the script executed, and the names of the script's views. The text is
-    planned first: what is refused is refused before Spark starts."""
+    """A database with the script executed, and the names of the views asked for. The text is
+    planned first: what is refused is refused before Spark starts. Paths in a script are relative
+    to its file."""
     config = _config(settings, checkpoint=checkpoint)
     text = _text(file)
     from everview.sql.script import read_script
 
-    names = tuple(read_script(text).views)
+    names = _chosen(tuple(read_script(text).views), views)
     import everview
 
+    typer.echo("starting Spark", err=True)
     with everview.connect(config) as db:
+        if file != "-":
+            db.base = Path(file).resolve().parent
         db.execute(text)
         yield db, names
 

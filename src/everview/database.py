@@ -137,11 +137,13 @@ class Database:
         return self._home
 
     def placed(self, relation: Relation) -> Relation:
-        """A relation without a connector takes rows by hand, in a folder of its own."""
-        if "connector" in relation.options:
-            return relation
-        folder = (self.config.data or self.home / "hand") / relation.name
-        return replace(relation, options={"connector": "hand", "path": str(folder)})
+        """A relation without a connector takes rows by hand, in a folder of its own. Timestamps in
+        files are of the session's time zone unless the relation names another."""
+        options = {"zone": self.config.timezone, **relation.options}
+        if "connector" not in options:
+            folder = (self.config.data or self.home / "hand") / relation.name
+            options |= {"connector": "hand", "path": str(folder)}
+        return replace(relation, options=options)
 
     def ranges(self, relations: Iterable[str]) -> RangeSource | None:
         """The files of those relations that no stream feeds, as one source.
@@ -244,7 +246,7 @@ class View:
 
     def verify(self) -> Verdict:
         """Recompute the view by DuckDB over all changes up to the last epoch of its run into
-        memory or the console, and compare."""
+        memory or the console, and compare. Before the first epoch there is nothing yet."""
         run, sink = self._running()
         db, columns = self.db, dataflow_of(run.on.program).relations()
         if attached := [r for r in columns if r in db.streams]:
@@ -255,9 +257,10 @@ class View:
         source = db.ranges(columns)
         assert source is not None
         epoch, answer = sink.held()
-        end = source.initial() if epoch is None else end_offset(run.checkpoint, epoch)
+        if epoch is None:
+            return Verdict(self.plan.name, 0, 0)
         return verify(
-            self.plan, db.schema, source, end, answer,
+            self.plan, db.schema, source, end_offset(run.checkpoint, epoch), answer,
             columns=columns, views=db.plans, zone=db.config.timezone,
         )  # fmt: skip
 
@@ -279,8 +282,9 @@ class View:
             )  # fmt: skip
 
     def _program(self, shards: int) -> Program:
-        settings = Settings(shards, self.db.config.replicate_rows).resolved(self.db.schema)
-        return Program(to_json(self.plan), settings)
+        config = self.db.config
+        settings = Settings(shards, config.replicate_rows, zone=config.timezone)
+        return Program(to_json(self.plan), settings.resolved(self.db.schema))
 
     def _hosted(self, checkpoint: Path | None) -> Hosted:
         """The view's program; shards and partitions are those of the checkpoint's first run."""

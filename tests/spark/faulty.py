@@ -38,11 +38,11 @@ def hanging(folder: Path) -> list[int]:
 class Faulty(StageProcessor):
     """Orders are in the folder `faults` beside the scratch folder."""
 
-    def handleInputRows(  # noqa: N802  Spark's name
+    def handleInputRows(
         self,
         key: Any,
         rows: Iterator[pd.DataFrame],
-        timerValues: Any,  # noqa: N803
+        timerValues: Any,
     ) -> Iterator[pd.DataFrame]:
         yield from super().handleInputRows(key, rows, timerValues)
         folder = Path(self.hosted.scratch).parent / "faults"

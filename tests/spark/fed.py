@@ -148,7 +148,8 @@ GROUP BY o.ok, o.d, c.seg
 """
 ITEMS = """
 SELECT i.ok, i.ln, i.price, o.d, c.seg
-FROM item i JOIN orders o ON i.ok = o.ok JOIN customer c ON o.ck = c.ck WHERE o.d > DATE '1970-01-01'
+FROM item i JOIN orders o ON i.ok = o.ok JOIN customer c ON o.ck = c.ck
+WHERE o.d > DATE '1970-01-01'
 """
 
 

@@ -62,7 +62,9 @@ def test_oracle_and_spark_agree(spark: SparkSession) -> None:
             register(spark, relation, tables[relation.name])
         frame = spark.sql(case.sql)
         types = [f.dataType.simpleString() for f in frame.schema.fields]
-        assert types == [spark_type(t) for _, t in oracle.query.columns], f"seed {seed}: {case.sql}"
+        assert types == [spark_type(t) for _, t in oracle.query.columns if t], (
+            f"seed {seed}: {case.sql}"
+        )
         answer = Counter(tuple(canonical(v) for v in row) for row in frame.collect())
         wrong = compare(blurred(answer), blurred(expected))
         if wrong and not _overflowing(expected):

@@ -13,11 +13,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
 from everview.schema import Relation, Schema
-from tests.oracle import Query, Row
+from everview.verify.query import Query, Row, connect
 
 TAGS = {
     "RI": "region", "RE": "region", "NA": "nation", "SU": "supplier", "PA": "part",
@@ -80,8 +79,7 @@ class History:
                 count += 1
         if count:
             self.changes.append(count)
-        self._connection = duckdb.connect()
-        self._connection.execute("SET threads = 1")
+        self._connection = connect()
         for r in schema.relations:
             lives[r.name].end()
             self._load(r, lives[r.name])

@@ -36,6 +36,7 @@ class Settings:
     shards: int = 8
     replicate_rows: int = 100_000
     replicated: frozenset[str] = frozenset()
+    zone: str = "UTC"
 
     def resolved(self, schema: Schema) -> Settings:
         """These settings with `replicated` decided from declared sizes and placements."""
@@ -60,7 +61,9 @@ def compile_resolved(plan: Plan, settings: Settings) -> Dataflow:
     c.stages[last.number] = last
     columns, key = node.columns(plan.root), node.key(plan.root)
     stages = tuple(replace(s, joined=_needed(s, c.stages)) for s in c.stages)
-    return Dataflow(plan.name, stages, columns, key, built.settled(key), settings.shards)
+    return Dataflow(
+        plan.name, stages, columns, key, built.settled(key), settings.shards, settings.zone
+    )
 
 
 @dataclass(slots=True)

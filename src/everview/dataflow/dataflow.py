@@ -93,6 +93,7 @@ class Dataflow:
 
     `key`: the columns that identify a row of the view (empty: none). `settled`: a key's old and
     new row always leave the same shard, so the upsert form needs no further route.
+    `zone`: the session's time zone.
     """
 
     view: str
@@ -101,6 +102,7 @@ class Dataflow:
     key: tuple[str, ...]
     settled: bool
     shards: int
+    zone: str = "UTC"
 
     def relations(self) -> dict[str, tuple[str, ...]]:
         """The relations that are read, and the columns wanted of each, in first-use order."""

@@ -25,7 +25,8 @@ _LINK_BYTES = 12
 
 def explain(plan: Plan, schema: Schema, config: Config) -> str:
     """The text for an optimized plan."""
-    flow = compile_plan(plan, schema, Settings(config.shards, config.replicate_rows))
+    settings = Settings(config.shards, config.replicate_rows, zone=config.timezone)
+    flow = compile_plan(plan, schema, settings)
     lines = [f"view {flow.view}({', '.join(f'{c.name} {c.type}' for c in flow.columns)})"]
     key = ", ".join(flow.key)
     lines.append(f"  key: {key}" if key else "  key: none (rows count; no upsert form)")

@@ -63,7 +63,7 @@ class Packer:
     """Packs the changes of every relation that a dataflow reads."""
 
     def __init__(self, dataflow: Dataflow) -> None:
-        self.shards = dataflow.shards
+        self.shards, self.zone = dataflow.shards, dataflow.zone
         self.feeds: dict[str, list[tuple[int, Feed]]] = {}
         for s in dataflow.stages:
             for f in s.feeds:
@@ -92,17 +92,17 @@ class Packer:
         seen = {f"{feed.alias}.{c.name}": columns[c.name] for c in feed.scan}
         passes = None
         if feed.filter is not None:
-            passes = matches(feed.filter, seen, len(marks.op))
+            passes = matches(feed.filter, seen, len(marks.op), zone=self.zone)
             if not feed.filtered:
                 if not passes.all():
                     seen, marks = _taken(seen, passes), marks.take(passes)
                 passes = None
-        made = _make(feed, seen, passes, len(marks.op))
+        made = _make(feed, seen, passes, len(marks.op), self.zone)
         header = {
             "stage": stage, "feed": feed.name, "segment": changes.segment, "start": changes.start,
         }  # fmt: skip
         if feed.partial is not None:
-            made = fold(feed, Delta(made, marks.op.astype(np.int64)))
+            made = fold(feed, Delta(made, marks.op.astype(np.int64)), self.zone)
             extra = {WEIGHT: pa.array(np.ones(len(made["#0"]), np.int64))}
         else:
             extra = marks.columns()
@@ -131,11 +131,11 @@ def route_blobs(
     ]
 
 
-def fold(feed: Feed, delta: Delta) -> dict[str, Vector]:
+def fold(feed: Feed, delta: Delta, zone: str) -> dict[str, Vector]:
     """The partials of a delta, as columns."""
     assert feed.partial is not None
     arena = Arena()
-    group = Group(arena, TextTable(arena), feed.partial)
+    group = Group(arena, TextTable(arena), feed.partial, zone)
     group.start()
     group.fold(delta, partial=False)
     return group.partials().columns
@@ -161,20 +161,23 @@ def raw_text(columns: dict[str, Vector], row: int) -> str:
     return json.dumps(values, default=str, ensure_ascii=False)[:RAW]
 
 
-def _make(feed: Feed, seen: dict[str, Vector], passes: Array | None, n: int) -> dict[str, Vector]:
+def _make(
+    feed: Feed, seen: dict[str, Vector], passes: Array | None, n: int, zone: str
+) -> dict[str, Vector]:
     """The columns that travel; under a failed filter only the key's values mean anything."""
     if not feed.make:
         made = dict(seen)
     elif passes is None or passes.all():
-        made = {m.name: evaluate(m.value, seen, n) for m in feed.make}
+        made = {m.name: evaluate(m.value, seen, n, zone=zone) for m in feed.make}
     else:
         made = {}
         for m in feed.make:
             if m.value.expr == "ref":
                 made[m.name] = seen[m.value.name]
             else:  # computed only where the filter lets it
-                made[m.name] = _spread(evaluate(m.value, _taken(seen, passes), int(passes.sum())),
-                                       passes)  # fmt: skip
+                made[m.name] = _spread(
+                    evaluate(m.value, _taken(seen, passes), int(passes.sum()), zone=zone), passes
+                )
     if passes is not None and not passes.all():
         for name, v in made.items():
             if name not in feed.key and "#" not in name:

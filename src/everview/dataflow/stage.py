@@ -100,7 +100,7 @@ class StageShard:
         self.next = [
             (s.number, f) for s in dataflow.stages for f in s.feeds if f.stage == stage.number
         ]
-        self.texts = TextTable(arena)
+        self.texts, self.zone = TextTable(arena), dataflow.zone
         self.log = Log(store, arena.scalars, stage.number)
         self.join: Join | None = None
         self.group: Group | None = None
@@ -108,9 +108,11 @@ class StageShard:
             copies = tuple(
                 CopySpec(f.name, f.columns, f.key, f.policy, f.filtered) for f in stage.feeds
             )
-            self.join = Join(arena, self.texts, copies, stage.edges, stage.assertions, stage.joined)
+            self.join = Join(
+                arena, self.texts, copies, stage.edges, stage.assertions, stage.joined, self.zone
+            )
         if stage.group is not None:
-            self.group = Group(arena, self.texts, stage.group)
+            self.group = Group(arena, self.texts, stage.group, self.zone)
         self.counts = Counts()
         self.arrived = 0
         self.laps = laps or Laps()
@@ -132,7 +134,9 @@ class StageShard:
                     batches, numbers = content[name]
                     self.join.load(name, batches, np.concatenate(numbers))
             if self.group is not None:
-                self.group.fold(apply(self.stage.before, self.join.content()), partial=False)
+                self.group.fold(
+                    apply(self.stage.before, self.join.content(), self.zone), partial=False
+                )
                 self.group.end_epoch()
         elif self.group is not None and GROUPS in content:
             batches, numbers = content[GROUPS]
@@ -145,9 +149,9 @@ class StageShard:
             if not (self.stage.group and self.stage.group.keys) and self.shard:
                 return Delta.empty(self.dataflow.columns)
             rows, there = self.group.rows()
-            return difference(self.stage.after, rows, np.zeros_like(there), rows, there)
+            return difference(self.stage.after, self.zone, rows, np.zeros_like(there), rows, there)
         if self.join is not None:
-            return apply(self.stage.before, self.join.content())
+            return apply(self.stage.before, self.join.content(), self.zone)
         raise StateError(
             "SNAPSHOT.STATELESS",
             f"view {self.dataflow.view} keeps no state: its rows only pass through",
@@ -198,7 +202,7 @@ class StageShard:
     def _grouped(self, delta: Delta, number: int, *, first: bool) -> tuple[Delta, Delta]:
         """The delta after the stage's steps and group, as net changes."""
         if self.group is None or self.stage.group is None:
-            return delta, consolidate(apply(self.stage.before, delta))
+            return delta, consolidate(apply(self.stage.before, delta, self.zone))
         if not self.stage.group.keys and self.shard:  # the one group lives in the first shard
             return delta, Delta.empty(self.stage.columns)
         # A group without keys lives in the first shard; others only pass blobs on.
@@ -206,9 +210,9 @@ class StageShard:
         self.group.start()
         partial = self.stage.feeds[0].partial is not None
         if not partial:
-            delta = apply(self.stage.before, delta)
+            delta = apply(self.stage.before, delta, self.zone)
         self.group.fold(delta, partial=partial)
-        changed = difference(self.stage.after, *self.group.changes(first=first))
+        changed = difference(self.stage.after, self.zone, *self.group.changes(first=first))
         if not self.stage.keeps:
             self.laps.lap("group")
             batch, dead = self.group.to_log()
@@ -283,7 +287,7 @@ class StageShard:
         for stage, feed in self.next:
             header = {"stage": stage, "feed": feed.name, "segment": f"{self.shard:06d}", "start": 0}
             if feed.partial is not None:
-                columns = fold(feed, changed)
+                columns = fold(feed, changed, self.zone)
                 weight = np.ones(len(columns["#0"]), np.int64)
             else:
                 columns = {c.name: changed.columns[c.name] for c in feed.columns}

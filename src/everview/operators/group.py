@@ -52,8 +52,8 @@ Wide = list[Any]  # [sum * 2^1074, NaNs, +infinities, -infinities]
 class Group:
     """The groups of one stage and shard."""
 
-    def __init__(self, arena: Arena, texts: TextTable, spec: GroupSpec) -> None:
-        self.arena, self.texts, self.spec = arena, texts, spec
+    def __init__(self, arena: Arena, texts: TextTable, spec: GroupSpec, zone: str) -> None:
+        self.arena, self.texts, self.spec, self.zone = arena, texts, spec, zone
         self.layout = Layout(spec.columns)
         self.index = KeyIndex(arena, "groups", self.layout.width)
         self.width = spec.width
@@ -97,7 +97,9 @@ class Group:
             words = np.stack([delta.columns[f"#{j}"].values for j in range(self.width)], axis=1)
             wide = self._wide_of_partials(delta)
         else:
-            keys = {k.name: evaluate(k.value, delta.columns, n) for k in self.spec.keys}
+            keys = {
+                k.name: evaluate(k.value, delta.columns, n, zone=self.zone) for k in self.spec.keys
+            }
             words, wide = self._addends(delta)
         key_words = self.layout.words(keys, self.texts, n)
         groups = self.index.entries(key_words)
@@ -127,7 +129,7 @@ class Group:
             if a.argument is None:
                 words[:, at] = weight
                 continue
-            v = evaluate(a.argument, delta.columns, n)
+            v = evaluate(a.argument, delta.columns, n, zone=self.zone)
             times = weight if v.valid is None else np.where(v.valid, weight, 0)
             words[:, at] = times
             if a.function == "count":

@@ -159,8 +159,10 @@ class Join:
     def __init__(
         self, arena: Arena, texts: TextTable, copies: tuple[CopySpec, ...],
         edges: tuple[Edge, ...], assertions: tuple[Assertion, ...], outputs: tuple[str, ...],
+        zone: str,
     ) -> None:  # fmt: skip
         self.texts, self.assertions, self.outputs = texts, assertions, outputs
+        self.zone = zone
         self.order = _root_first(copies, edges)
         self.below = {c.name: [e for e in edges if e.many == c.name] for c in copies}
         self.above = {e.one: (e, self.below[e.many].index(e)) for e in edges}
@@ -387,7 +389,7 @@ class Join:
         parts = self._parts(name, slots)
         needed = {r.name for r in refs(predicate)}
         columns = {n: self._gather(n, parts) for n in sorted(needed)}
-        return slots[matches(predicate, columns, len(slots))]
+        return slots[matches(predicate, columns, len(slots), zone=self.zone)]
 
     # ------------------------------------------------------------------ emission
 

@@ -17,24 +17,26 @@ from everview.expr import Expr
 from everview.plan.step import Keep, Make, Step
 
 
-def apply(steps: tuple[Step, ...], delta: Delta) -> Delta:
-    """The delta after the steps."""
+def apply(steps: tuple[Step, ...], delta: Delta, zone: str) -> Delta:
+    """The delta after the steps; `zone` is the session's, for timestamps."""
     for step in steps:
         if isinstance(step, Keep):
-            passes = matches(step.predicate, delta.columns, len(delta))
+            passes = matches(step.predicate, delta.columns, len(delta), zone=zone)
             if not passes.all():
                 delta = delta.take(passes)
         else:
-            delta = Delta(made(step, delta.columns, len(delta)), delta.weight, delta.instant)
+            columns = made(step, delta.columns, len(delta), zone)
+            delta = Delta(columns, delta.weight, delta.instant)
     return delta
 
 
-def made(step: Make, columns: Mapping[str, Vector], rows: int) -> dict[str, Vector]:
-    return {n.name: evaluate(n.value, columns, rows) for n in step.columns}
+def made(step: Make, columns: Mapping[str, Vector], rows: int, zone: str) -> dict[str, Vector]:
+    return {n.name: evaluate(n.value, columns, rows, zone=zone) for n in step.columns}
 
 
 def difference(
     steps: tuple[Step, ...],
+    zone: str,
     old: dict[str, Vector], was: Array, new: dict[str, Vector], now: Array,
 ) -> Delta:  # fmt: skip
     """Aligned old and new rows -> their change after the steps; nothing where they are equal."""
@@ -42,9 +44,11 @@ def difference(
     for step in steps:
         for side in (0, 1):
             if isinstance(step, Keep):
-                there[side] = there[side] & _matching(step.predicate, columns[side], there[side])
+                there[side] = there[side] & _matching(
+                    step.predicate, columns[side], there[side], zone
+                )
             else:
-                columns[side] = made(step, columns[side], len(there[side]))
+                columns[side] = made(step, columns[side], len(there[side]), zone)
     changed = there[0] | there[1]
     both = there[0] & there[1]
     if both.any():
@@ -58,12 +62,12 @@ def difference(
     return merge([left, entered])
 
 
-def _matching(predicate: Expr, columns: dict[str, Vector], there: Array) -> Array:
+def _matching(predicate: Expr, columns: dict[str, Vector], there: Array, zone: str) -> Array:
     """The predicate, asked only of rows that are there (others hold no meaning)."""
     rows = np.flatnonzero(there)
     out = np.zeros(len(there), np.bool_)
     taken = {n: v.take(rows) for n, v in columns.items()}
-    out[rows] = matches(predicate, taken, len(rows))
+    out[rows] = matches(predicate, taken, len(rows), zone=zone)
     return out
 
 

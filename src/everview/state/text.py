@@ -1,7 +1,7 @@
 """Interned text in an arena: STRING and BINARY values as int64 codes that are equal when they are.
 
 A code lives while something stored uses it. Codes made during an epoch and never used, and codes
-whose last use went, are freed at the epoch's end, and the heap closes its gaps when half is dead.
+whose last use went, are freed at the epoch's end; their bytes when the heap would have to grow.
 
 Not here: the loops (kernels/text).
 """
@@ -15,7 +15,7 @@ from everview.delta.vector import Array
 from everview.kernels import text as kernel
 from everview.state.arena import Arena
 
-_SMALL_HEAP = 1 << 16
+_SMALL_HEAP = 1 << 12
 
 
 def bytes_and_offsets(pool: pa.Array) -> tuple[Array, Array]:
@@ -57,7 +57,7 @@ class TextTable:
             a.array(f"{n}.length", np.int32, (), least),
             a.array(f"{n}.uses", np.int32, (), least),
             a.array(f"{n}.free", np.int32, (), least),
-            a.array(f"{n}.heap", np.uint8, (), int(counters[kernel.END]) + size + 1),
+            a.array(f"{n}.heap", np.uint8, (), _SMALL_HEAP),
             counters,
         )
         used = int(counters[kernel.USED]) + codes
@@ -65,6 +65,33 @@ class TextTable:
             places = 1 << (3 * used).bit_length()
             self.tx = self.tx._replace(table=a.fresh(f"{n}.table", np.int32, (), places))
             kernel.refill(self.tx)
+        self._heap_room(size)
+
+    def _heap_room(self, size: int) -> None:
+        """Room for `size` more bytes of text. Gaps are closed before the heap grows, so its size
+        follows what it holds and not its history."""
+        full = self.end + size >= len(self.tx.heap)
+        if full and 4 * self.dead >= len(self.tx.heap):
+            self._close_gaps(len(self.tx.heap))
+        if self.end + size >= len(self.tx.heap):
+            heap = self.arena.grow(f"{self.name}.heap", np.uint8, (), self.end + size + 1)
+            self.tx = self.tx._replace(heap=heap)
+
+    def _close_gaps(self, size: int) -> None:
+        """A new heap of that many bytes, or what the text takes, without the dead bytes."""
+        held = np.zeros(self.end - self.dead + 1, np.uint8)
+        kernel.compact(self.tx, held)
+        heap = self.arena.fresh(f"{self.name}.heap", np.uint8, (), max(size, len(held)))
+        heap[: len(held)] = held
+        self.tx = self.tx._replace(heap=heap)
+
+    @property
+    def end(self) -> int:
+        return int(self.tx.counters[kernel.END])
+
+    @property
+    def dead(self) -> int:
+        return int(self.tx.counters[kernel.DEAD])
 
     @property
     def used(self) -> int:
@@ -104,14 +131,10 @@ class TextTable:
         )
 
     def end_epoch(self) -> None:
-        """Free what nothing uses; close the heap's gaps when more than half of it is dead."""
+        """Free what nothing uses; a heap that has become nearly empty shrinks."""
         for codes in self._doubtful:
             kernel.release(self.tx, codes)
         self._doubtful = []
-        end, dead = int(self.tx.counters[kernel.END]), int(self.tx.counters[kernel.DEAD])
-        if end > _SMALL_HEAP and 2 * dead > end:
-            heap = np.zeros(end - dead + 1, np.uint8)
-            kernel.compact(self.tx, heap)
-            fresh = self.arena.fresh(f"{self.name}.heap", np.uint8, (), len(heap) + len(heap) // 4)
-            fresh[: len(heap)] = heap
-            self._room(0, 0)
+        held = self.end - self.dead
+        if len(self.tx.heap) > _SMALL_HEAP and 8 * held < len(self.tx.heap):
+            self._close_gaps(max(_SMALL_HEAP, 2 * held))

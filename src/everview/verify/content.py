@@ -74,7 +74,9 @@ def _read(
     for piece in source.ranges(source.initial(), end):
         for changes in source.read(piece, wanted):
             if len(changes.op):
-                held.setdefault(changes.relation, []).append(_numbered(changes, count))
+                held.setdefault(changes.relation, []).append(
+                    _numbered(changes, wanted[changes.relation], count)
+                )
             count += len(changes.op)
             rows += len(changes.op)
             if rows > _ROWS_HELD:
@@ -84,11 +86,11 @@ def _read(
     return count
 
 
-def _numbered(changes: Changes, first: int) -> pa.Table:
+def _numbered(changes: Changes, names: tuple[str, ...], first: int) -> pa.Table:
     """The changes as rows of their table."""
     n = len(changes.op)
     columns = {SEQ: pa.array(np.arange(first, first + n)), OP: pa.array(changes.op)}
-    for name in changes.batch.schema.names:
+    for name in names:
         columns[name] = changes.batch.column(name)
     return pa.table(columns)
 

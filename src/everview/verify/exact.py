@@ -27,7 +27,7 @@ _WIDE = Context(prec=120, rounding=ROUND_HALF_UP)
 
 def define(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the functions known to a connection."""
-    connection.create_function(TOTAL, double_sum, ["DOUBLE[]"], "DOUBLE")
+    connection.create_function(TOTAL, _total, ["DOUBLE[]"], "VARCHAR")
     connection.create_function(QUOTIENT, _quotient, ["VARCHAR", "VARCHAR", "INTEGER"], "VARCHAR")
     connection.create_function(UPPER, str.upper, ["VARCHAR"], "VARCHAR")
     connection.create_function(LOWER, str.lower, ["VARCHAR"], "VARCHAR")
@@ -47,6 +47,11 @@ def double_sum(values: Iterable[float] | None) -> float | None:
         return float(exact)
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
+
+
+def _total(values: list[float]) -> str | None:
+    """The sum as text: a NaN that a function returns arrives as NULL."""
+    return None if (total := double_sum(values)) is None else repr(total)
 
 
 def _quotient(a: str, b: str, scale: int) -> str | None:

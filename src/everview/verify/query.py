@@ -115,7 +115,7 @@ def _sum(node: exp.Sum, made: exp.Sum, scope: Scope) -> exp.Expr:
         return made
     values = exp.Anonymous(this="list", expressions=[_cast(made.this, "DOUBLE")])
     there = exp.Where(this=exp.Not(this=exp.Is(this=made.this.copy(), expression=exp.null())))
-    return _call(exact.TOTAL, exp.Filter(this=values, expression=there))
+    return _cast(_call(exact.TOTAL, exp.Filter(this=values, expression=there)), "DOUBLE")
 
 
 def _avg(node: exp.Avg, made: exp.Avg, scope: Scope) -> exp.Expr:
@@ -175,10 +175,13 @@ def _alike(node: Any, made: Any, scope: Scope) -> exp.Expr:
         return exp.Paren(this=made)
     if a.is_numeric != b.is_numeric and "STRING" in (a.name, b.name):
         raise Unsupported(f"text and number in {node.sql(dialect='spark')}")
-    mixed = (a.is_float and b.is_decimal) or (a.is_decimal and b.is_float)
-    if mixed:
+    if (a.is_float and b.is_decimal) or (a.is_decimal and b.is_float):
         made.set("this", _double(made.this, a))
         made.set("expression", _double(made.expression, b))
+    elif isinstance(node, exp.Add | exp.Sub | exp.Mul) and (a.is_decimal or b.is_decimal):
+        t = type_of(node, scope)
+        if t.exact_scale < max(a.exact_scale, b.exact_scale):  # more than 38 digits: rounded
+            return _cast(made, str(t))
     return exp.Paren(this=made)
 
 

@@ -16,7 +16,6 @@ import json
 import shutil
 import subprocess
 import sys
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +31,6 @@ from everview.workloads.tpch.timeline import TABLES, Kind, Table, Timeline, revi
 
 STAMP = "everview-tpch.json"
 CHUNK = 200_000  # changes held at a time
-CACHED_ROW_GROUPS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +184,7 @@ def _text(name: str, values: pa.Array) -> pa.Array:
 
 
 class RowReader:
-    """Rows of a Parquet file by position, keeping only the row groups used last."""
+    """Rows of a Parquet file by position, keeping the row groups that the last call used."""
 
     def __init__(self, path: Path, table: Table) -> None:
         if not path.exists():
@@ -197,7 +195,7 @@ class RowReader:
         meta = self._file.metadata
         sizes = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
         self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        self._cache: OrderedDict[int, pa.Table] = OrderedDict()
+        self._kept: dict[int, pa.Table] = {}
         keys = self._file.read(columns=list(table.key))
         self.keys = {c: keys.column(c).to_numpy() for c in table.key}
 
@@ -208,23 +206,15 @@ class RowReader:
         """The rows at these positions, in this order."""
         groups = np.unique(np.searchsorted(self._starts, rows, side="right") - 1)
         base = np.zeros(len(self._starts), np.int64)  # row group -> its place among those read
-        tables, n = [], 0
+        kept, n = {}, 0
         for g in groups.tolist():
             base[g] = n - self._starts[g]
-            tables.append(self._group(g))
-            n += tables[-1].num_rows
+            there = self._kept.get(g)
+            kept[g] = _plain(self._file.read_row_group(g)) if there is None else there
+            n += kept[g].num_rows
+        self._kept = kept
         local = rows + base[np.searchsorted(self._starts, rows, side="right") - 1]
-        return pa.concat_tables(tables).combine_chunks().take(pa.array(local))
-
-    def _group(self, number: int) -> pa.Table:
-        if number in self._cache:
-            self._cache.move_to_end(number)
-            return self._cache[number]
-        table = _plain(self._file.read_row_group(number))
-        self._cache[number] = table
-        if len(self._cache) > CACHED_ROW_GROUPS:
-            self._cache.popitem(last=False)
-        return table
+        return pa.concat_tables(kept.values()).take(pa.array(local)).combine_chunks()
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -29,7 +29,7 @@ Ints = npt.NDArray[np.int64]
 Keys = Mapping[str, Mapping[str, Ints]]
 
 MOVED = 100_000_000  # a moved primary key is the old one plus this; every key still fits an INT
-LOCAL_ROWS = 2_000_000  # random histories scatter a row over about this many neighbours
+LOCAL_ROWS = 1_000_000  # random histories scatter a row over about this many neighbours
 MEASURE, REFERENCE, KEY = 1, 2, 4
 
 
