@@ -92,11 +92,30 @@ def test_without_a_terminal_it_is_a_line_a_second() -> None:
         "81,230 rows/s in · 512 changes/s out · 0.9 s fresh · "
         "1,200 live · 30 waiting · 2 rejects · 100 MiB"
     )
-    assert file.getvalue().splitlines() == [
+    lines = file.getvalue().splitlines()
+    assert lines[:3] == [
         f"q3: 1 rows (+1 -0 ~0) · epoch 1 · {said}",
         f"q3: 1 rows (+1 -1 ~1) · epoch 4 · {said}",
         f"q3: 2 rows (+1 -0 ~0) · epoch 5 · {said}",
     ]
+    assert [line.split() for line in lines if line.startswith("│")] == [
+        ["│", "+", "│", "7", "│", "2.00", "│"],
+        ["│", "│", "1", "│", "1.00", "│"],
+    ]  # at the end, the answer
+
+
+def test_tables_share_a_terminal() -> None:
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=True, width=80)
+    first, second = LiveTable("first", ["k", "v"]), LiveTable("second", ["k", "v"])
+    first._console = second._console = console
+    with first:
+        with second:
+            second.update(1, changes(("+I", 1, "55")))
+        first.update(1, changes(("+I", 2, "66")))
+    left = file.getvalue().rpartition("second")[2]  # what is drawn after the second has ended
+    assert "55" in left.partition("first")[0]
+    assert "66" in left.rpartition("first")[2]
 
 
 def test_a_terminal_is_redrawn_in_place() -> None:

@@ -239,3 +239,7 @@ def test_batches_keep_the_order_of_the_source() -> None:
     changes: list[Change] = [("t", 1, row(k)) for k in range(3)]
     (batch,) = batches(SCHEMA, changes, "7")
     assert (batch.segment, batch.start, batch.op.tolist()) == ("7", 0, [1, 1, 1])
+
+
+def test_a_doubled_quote_is_a_quote() -> None:
+    assert answer("SELECT 'it''s' AS a FROM t", row(1)) == Counter([("it's",)])

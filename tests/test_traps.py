@@ -133,13 +133,13 @@ def without_own_links_removed(m: pytest.MonkeyPatch) -> None:
 
 def without_assertions_asked_again(m: pytest.MonkeyPatch) -> None:
     """An assertion that held once is not asked again when a row comes back to life."""
-    seen: set[tuple[str, int]] = set()
+    seen: set[tuple[int, str, int]] = set()
     asserted = join.Join._asserted
 
     def remembered(self: join.Join, name: str, slots: Any) -> Any:
-        known = np.array([(name, int(x)) in seen for x in slots], np.bool_)
+        known = np.array([(id(self), name, int(x)) in seen for x in slots], np.bool_)
         found = asserted(self, name, slots)
-        seen.update((name, int(x)) for x in found)
+        seen.update((id(self), name, int(x)) for x in found)
         return np.union1d(found, slots[known]).astype(slots.dtype)
 
     m.setattr(join.Join, "_asserted", remembered)

@@ -181,10 +181,8 @@ def run(
     with _database(file, view, set, checkpoint) as (db, names):
         runs = [db.view(name).start(sink) for name in names]
         try:
-            if once:
-                _drain(runs)
-            else:
-                _watch(runs)
+            drawn = sink == "console" and sys.stdout.isatty()  # with the progress in the drawing
+            (_drain if once else _watch)(runs, [] if drawn else runs)
         finally:
             for one in runs:
                 one.stop()
@@ -196,7 +194,7 @@ def verify(file: Script, view: Views = None, set: Set = None) -> None:
     with _database(file, view, set, None) as (db, names):
         chosen = [db.view(name) for name in names]
         runs = [one.start("memory") for one in chosen]
-        _drain(runs)
+        _drain(runs, runs)
         results = [one.verify() for one in chosen]
         for one in runs:
             one.stop()
@@ -384,13 +382,13 @@ def _database(
         yield db, names
 
 
-def _drain(runs: list[Run]) -> None:
-    """Processes all there is, telling progress from a second thread meanwhile."""
+def _drain(runs: list[Run], told: list[Run]) -> None:
+    """Processes all there is; `told`: those whose progress a second thread tells meanwhile."""
     over = threading.Event()
 
     def tell() -> None:
         while not over.wait(SECONDS_BETWEEN_LINES):
-            _tell(runs)
+            _tell(told)
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
@@ -400,17 +398,17 @@ def _drain(runs: list[Run]) -> None:
     finally:
         over.set()
         teller.join()
-    _tell(runs)
+    _tell(told)
 
 
-def _watch(runs: list[Run]) -> None:
+def _watch(runs: list[Run], told: list[Run]) -> None:
     """Tells progress until all runs have ended by themselves, or Ctrl-C."""
     running = list(runs)
     try:
         while running:
             pause = SECONDS_BETWEEN_LINES / len(running)
             running = [one for one in running if not one.wait(pause)]
-            _tell(running)
+            _tell([one for one in running if one in told])
     except KeyboardInterrupt:
         typer.echo("stopping", err=True)
 

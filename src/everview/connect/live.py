@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from threading import Lock
 from typing import IO, Any
 
 import pyarrow as pa
@@ -51,7 +52,7 @@ class Progress:
     memory: int | None = None  # bytes
 
     def line(self, epoch: int) -> str:
-        parts = [f"epoch {epoch:,}"]
+        parts = [f"epoch {epoch:,}" if epoch >= 0 else "no epoch yet"]
         if self.rows_per_second is not None:
             parts.append(f"{self.rows_per_second:,.0f} rows/s in")
         if self.changes_per_second is not None:
@@ -89,28 +90,31 @@ class LiveTable:
     ) -> None:
         self.title, self.columns, self.top = title, tuple(columns), top
         self.answer: Counter[Row] = Counter()
-        self.epoch, self.changes, self.progress = 0, 0, Progress()
+        self.epoch, self.changes, self.progress = -1, 0, Progress()
         self._key = tuple(self.columns.index(k) for k in key_columns)
         self._order, self._clock = order, clock
         self._printed, self._pending = float("-inf"), False
         self._console = Console(file=file, highlight=False)
-        self._live: Live | None = None
+        self._board: Board | None = None
         self._marks: dict[Row, str] = {}
         self._counts: Counter[str] = Counter()
 
     def __enter__(self) -> LiveTable:
         if self._console.is_terminal:
-            self._live = Live(self.render(), console=self._console, auto_refresh=False)
-            self._live.__enter__()
+            self._board = BOARD
+            self._board.add(self, self._console)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.update(self.render(), refresh=True)
-            self._live.__exit__(None, None, None)
-            self._live = None
-        elif self._pending:
+        """Leaves the last state of the table behind."""
+        if self._board is not None:
+            self._board.remove(self)
+            self._board = None
+            return
+        if self._pending:
             self._say()
+        if self.epoch >= 0 and not self._console.is_terminal:
+            self._console.print(self.render())
 
     def update(
         self,
@@ -129,8 +133,8 @@ class LiveTable:
         self._marks = _marks(weights, self._key)
         self._counts.update(self._marks.values())
         self._pending = True
-        if self._live is not None:
-            self._live.update(self.render(), refresh=True)
+        if self._board is not None:
+            self._board.draw()
         elif not self._console.is_terminal and self._clock() - self._printed >= 1:
             self._say()
 
@@ -168,6 +172,50 @@ class LiveTable:
         rows = sum(self.answer.values())
         line = f"{self.title}: {rows:,} rows ({signs}) · {self.progress.line(self.epoch)}"
         self._console.print(Text(line), soft_wrap=True)
+
+
+class Board:
+    """The tables that are drawn in place on the terminal, one below the other."""
+
+    def __init__(self) -> None:
+        self._tables: list[LiveTable] = []
+        self._live: Live | None = None
+        self._lock = Lock()
+
+    def add(self, table: LiveTable, console: Console) -> None:
+        with self._lock:
+            self._tables.append(table)
+            if self._live is None:
+                self._live = Live(self._group(), console=console, auto_refresh=False)
+                self._live.start()
+            self._draw()
+
+    def remove(self, table: LiveTable) -> None:
+        """Its last state stays where it stands, above those that go on."""
+        with self._lock:
+            assert self._live is not None
+            if len(self._tables) == 1:
+                self._draw()
+                self._live.stop()
+                self._live = None
+            else:
+                self._live.console.print(table.render())
+            self._tables.remove(table)
+            self._draw()
+
+    def draw(self) -> None:
+        with self._lock:
+            self._draw()
+
+    def _draw(self) -> None:
+        if self._live is not None:
+            self._live.update(self._group(), refresh=True)
+
+    def _group(self) -> Group:
+        return Group(*(t.render() for t in self._tables))
+
+
+BOARD = Board()
 
 
 def _marks(weights: Counter[Row], key: tuple[int, ...]) -> dict[Row, str]:

@@ -75,6 +75,8 @@ def _joins(n: Node) -> list[KeyJoin]:
 def _stage(stage: Stage, flow: Dataflow) -> list[str]:
     lines = [f"stage {stage.number}"]
     lines += [f"  <- {_feed(f)}" for f in stage.feeds]
+    if stage.keeps and not stage.edges and stage.group is None:
+        lines.append("  gate: knows the rows that are there, to apply the policy")
     if stage.edges:
         lines.append("  join " + ", ".join(f"{e.many} -> {e.one}" for e in stage.edges))
     lines += [f"  assert {text(a.predicate)}" for a in stage.assertions]
@@ -103,7 +105,8 @@ def _feed(f: Feed) -> str:
     if f.relation:
         parts.append(f"policy {f.policy}")
     if f.filter is not None:
-        how = "failing rows travel as their key" if f.filtered else "before the route"
+        kept = "their key" if f.identity else "they are"
+        how = f"failing rows travel as {kept}" if f.filtered else "before the route"
         parts.append(f"filter {text(f.filter)} ({how})")
     return "; ".join(parts)
 
@@ -120,14 +123,21 @@ def _state(flow: Dataflow) -> list[str]:
             where = "every shard" if f.route.kind == "every" else "one shard"
             lines.append(
                 f"stage {s.number}: each row of {f.name} in {where}, about {size} bytes of index; "
-                "as many as the relation has rows"
-                + ("" if f.filter is None or f.filtered else " that pass the filter")
+                f"as many as {_many(f)}"
             )
         if s.group is not None:
             size = 8 * (s.group.width + _words(s.group.columns)) + 40
-            many = "as many as there are groups" if s.group.keys else "one"
-            lines.append(f"stage {s.number}: each group, about {size} bytes; {many}")
+            keyed = "each group" if s.group.keys else "one group, always there"
+            many = "; as many as there are groups" if s.group.keys else ""
+            lines.append(f"stage {s.number}: {keyed}, about {size} bytes{many}")
     return lines or ["none: rows pass through"]
+
+
+def _many(f: Feed) -> str:
+    if f.stage is not None:
+        return f"stage {f.stage} gives"
+    passing = f.filter is not None and not f.filtered
+    return f"{f.relation} has" + (" that pass the filter" if passing else "")
 
 
 def _words(columns: tuple[Column, ...]) -> int:

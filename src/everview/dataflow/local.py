@@ -67,6 +67,8 @@ class LocalHost:
     def epoch(self, changes: Iterable[Changes]) -> Epoch:
         """Apply one epoch of changes, given in source order."""
         number, self.number = self.number, self.number + 1
+        for run in self.shards.values():
+            run.rest()
         blobs = [p for c in changes for p in self.packer.pack(c)]
         for stage in self.dataflow.stages:
             if number == 0 and stage.group is not None and not stage.group.keys:
@@ -86,7 +88,7 @@ class LocalHost:
         self.shards = {}
 
     def counts(self) -> Counts:
-        """Over all stages and shards; work (probes, touched, ...) of each one's last epoch."""
+        """Over all stages and shards; work (probes, touched, ...) of the last epoch."""
         return sum((s.counts for s in self.shards.values()), Counts())
 
     def _shard(self, stage: int, shard: int) -> tuple[StageShard, bool]:

@@ -12,7 +12,7 @@ Not here: where blobs travel (hosts), the arena's token (hosts: `state/arena`, `
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,9 @@ GROUPS = "groups"
 REJECTS = 0  # the chunk number under which a shard keeps its last rejects; not part of the log
 KEPT_REJECTS = 100
 _REASONS: dict[int, Reason] = {DUPLICATE_KEY: "DUPLICATE_KEY", MISSING_ROW: "MISSING_ROW"}
+
+
+WORK = ("arrived", "changes", "probes", "touched", "turned", "changes_out", "rejects")
 
 
 @dataclass(slots=True)
@@ -157,6 +160,10 @@ class StageShard:
             f"view {self.dataflow.view} keeps no state: its rows only pass through",
             fix="give its relation a primary key and a policy other than trust",
         )
+
+    def rest(self) -> None:
+        """No epoch of work so far: what is counted of the last one no longer holds."""
+        self.counts = replace(self.counts, **dict.fromkeys(WORK, 0))
 
     # ------------------------------------------------------------------ an epoch
 

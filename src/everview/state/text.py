@@ -20,7 +20,8 @@ _SMALL_HEAP = 1 << 12
 
 def bytes_and_offsets(pool: pa.Array) -> tuple[Array, Array]:
     """The bytes of an Arrow string or binary array and its int64[n + 1] offsets."""
-    width = np.int64 if pa.types.is_large_string(pool.type) else np.int32
+    large = pa.types.is_large_string(pool.type) or pa.types.is_large_binary(pool.type)
+    width = np.int64 if large else np.int32
     _, raw_offsets, data = pool.buffers()
     if not len(pool) or raw_offsets is None:
         return np.zeros(1, np.uint8), np.zeros(len(pool) + 1, np.int64)

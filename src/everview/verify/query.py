@@ -14,11 +14,12 @@ from __future__ import annotations
 import atexit
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import duckdb
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.spark import Spark
 
 from everview.schema import Schema, Type
 from everview.verify import exact, spark_types
@@ -26,6 +27,13 @@ from everview.verify.exact import canonical
 from everview.verify.spark_types import DATES, PARTS, Scope, Tables, Unsupported, type_of
 
 Row = tuple[Any, ...]
+
+
+class _Spark4(Spark):
+    """Spark SQL as Spark 4 reads it: 'it''s' is one text, not two that are joined."""
+
+    class Tokenizer(Spark.Tokenizer):
+        STRING_ESCAPES: ClassVar[Any] = ["'", '"', "\\"]
 
 
 def connect(zone: str = "UTC") -> duckdb.DuckDBPyConnection:
@@ -58,10 +66,10 @@ class Query:
         tables = spark_types.tables_of(schema)
         above = []
         for name, text in (views or {}).items():
-            tree = sqlglot.parse_one(text, read="spark")
+            tree = sqlglot.parse_one(text, read=_Spark4)
             tables[name] = dict(spark_types.columns_of(tree, tables))
             above.append(f'"{name}" AS ({_duck(tree, tables)})')
-        tree = sqlglot.parse_one(sql, read="spark")
+        tree = sqlglot.parse_one(sql, read=_Spark4)
         self.columns = spark_types.columns_of(tree, tables)
         self.sql = _duck(tree, tables)
         if above:

@@ -16,7 +16,7 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -33,6 +33,7 @@ from everview.database import Database, View
 from everview.schema import Schema
 from everview.spark.run import Run
 from everview.spark.sinks import MemorySink
+from everview.verify import Verdict
 from everview.workloads import tpch
 from everview.workloads.tpch.generate import generate, update_sequence
 
@@ -55,11 +56,20 @@ def main() -> int:
             follow(screen, shown)
             with screen.doing("computing both answers from scratch with DuckDB"):
                 verdicts = [s.view.verify() for s in shown]
+    return conclude(screen.console, [s.table for s in shown], verdicts)
+
+
+def conclude(console: Console, tables: Sequence[LiveTable], verdicts: Sequence[Verdict]) -> int:
+    """The last answers where they are not on the screen yet, and how the comparison went."""
+    if not console.is_terminal:
+        console.print(*[t.render() for t in tables])
+    for v in verdicts:
+        if not v:
+            console.print(str(v), markup=False, soft_wrap=True)
     if not all(verdicts):
-        screen.console.print(*[str(v) for v in verdicts if not v], sep="\n")
         return 1
     counts = ", ".join(f"{v.view} {v.rows:,} rows" for v in verdicts)
-    screen.console.print(f"verified: {counts} equal to DuckDB's answer")
+    console.print(f"verified: {counts} equal to DuckDB's answer", soft_wrap=True)
     return 0
 
 
