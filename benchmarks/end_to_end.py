@@ -1,9 +1,10 @@
 """End to end on Spark: how many changes a second, how fresh, and where an epoch's time goes.
 
-    Parquet files of changes ─ our source ─ pack ─ shuffle ─ stages with durable state ─ Parquet changelog
+    Parquet files of changes ─ source ─ pack ─ shuffle ─ stages, durable ─ Parquet changelog
 
-A window of half the orders (fifo) is filled first. Then it slides: the files of the next epoch are put
-in place while an epoch runs, so Spark never waits for them and an epoch is exactly so many changes.
+A window of half the orders (fifo) is filled first. Then it slides: the files of the next epoch are
+put in place while an epoch runs, so Spark never waits for them and an epoch is exactly so many
+changes.
 After two epochs of warm-up the next ones are measured; then the changelog is summed up and compared
 with DuckDB over the rows that are in the window.
 
@@ -37,7 +38,14 @@ from everview.schema import Relation
 from everview.workloads import tpch
 
 WARM = 2
-SPARK_PARTS = ("latestOffset", "getBatch", "walCommit", "queryPlanning", "addBatch", "commitOffsets")
+SPARK_PARTS = (
+    "latestOffset",
+    "getBatch",
+    "walCommit",
+    "queryPlanning",
+    "addBatch",
+    "commitOffsets",
+)
 OUR_PARTS = (
     "scan", "pack", "receive", "take", "rebuild", "decode", "join", "group", "log", "emit", "leave",
     "sink",
@@ -146,9 +154,7 @@ def declared(relation: Relation, live: Path) -> str:
 
 
 @contextmanager
-def started(
-    folder: Path, work: Path, query: str, size: int, **settings: Any
-) -> Iterator[Any]:
+def started(folder: Path, work: Path, query: str, size: int, **settings: Any) -> Iterator[Any]:
     """The view over the filled folders, with its window full; nothing slides yet."""
     live = work / "live"
     wanted = tuple(dataflow(query, 1).relations())
@@ -197,7 +203,9 @@ def measure(
             "shards": len(run.on.keys), "stages": _stages(query),
             "updates_per_s": round(changes / wall),
             "cpu_s_per_million": round(cpu / changes * 1e6, 2),
-            "freshness_s": round(median(_of(progress, r, "triggerExecution") for r in reports) / 1000, 3),
+            "freshness_s": round(
+                median(_of(progress, r, "triggerExecution") for r in reports) / 1000, 3
+            ),
             "peak_mib": memory.peak >> 20, "fill_s": round(filled, 1),
             "changes_out": sum(r.changes for r in reports),
             "spark_ms": {
@@ -260,8 +268,9 @@ def compare(data: Path, query: str, scale: float, held: Any, work: Path) -> str:
 
 def show(f: dict[str, Any]) -> None:
     print(
-        f"  {f['query']} at scale {f['scale']:g}, policy {f['policy']}, {f['epoch_changes']:,} changes "
-        f"an epoch, {f['epochs']} epochs, {f['stages']} stage(s), {f['shards']} shards"
+        f"  {f['query']} at scale {f['scale']:g}, policy {f['policy']}, "
+        f"{f['epoch_changes']:,} changes an epoch, {f['epochs']} epochs, "
+        f"{f['stages']} stage(s), {f['shards']} shards"
     )
     print(
         f"  {f['updates_per_s']:>9,} updates/s   freshness {f['freshness_s']:.2f} s   "

@@ -1,13 +1,13 @@
-"""How fast is the join itself: updates per second of one core, without decoding and without Spark.
+"""How fast is the join itself: updates per second of one core, without decoding, without Spark.
 
-The join of TPC-H Q3 holds a sliding window at scale 0.1. Its arrivals are prepared beforehand: read,
-filtered, packed and decoded. Then, epoch by epoch:
+The join of TPC-H Q3 holds a sliding window at scale 0.1. Its arrivals are prepared beforehand:
+read, filtered, packed and decoded. Then, epoch by epoch:
 
     operator   Join.epoch: arrivals in; joined changes, and the rows to log, out
-    kernels    the compiled loops inside it (admit, link, lower, lift, ...), everything else excluded
+    kernels    the compiled loops inside it (admit, link, lower, lift, ...) and nothing else
 
-An update is a change that arrives at the join. Times are CPU seconds of the one thread, so other work
-on the machine does not count; the median of the epochs after warm-up.
+An update is a change that arrives at the join. Times are CPU seconds of the one thread, so other
+work on the machine does not count; the median of the epochs after warm-up.
 
 Not here: what reading, packing and Spark cost (end_to_end).
 """
@@ -195,8 +195,8 @@ def _length(arrivals: dict[str, Any]) -> int:
 
 def show(f: dict[str, Any]) -> None:
     print(
-        f"  {f['query']} at scale {f['scale']:g}, policy {f['policy']}, rows held {f['rows_held']}, "
-        f"{f['arrivals_per_epoch']:,} updates an epoch, one core"
+        f"  {f['query']} at scale {f['scale']:g}, policy {f['policy']}, "
+        f"rows held {f['rows_held']}, {f['arrivals_per_epoch']:,} updates an epoch, one core"
     )
     print(f"  kernels       {f['kernel_updates_per_s']:>10,} updates/s (target {TARGET:,})")
     print(f"  operator      {f['operator_updates_per_s']:>10,} updates/s")

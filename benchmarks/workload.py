@@ -41,8 +41,7 @@ def schema() -> Schema:
     """The tables with their policy and placement."""
     return Schema(
         tuple(
-            replace(r, policy=POLICY, placement=placement(r.name))
-            for r in tpch.schema().relations
+            replace(r, policy=POLICY, placement=placement(r.name)) for r in tpch.schema().relations
         )
     )
 

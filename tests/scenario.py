@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from everview.delta.changes import DELETE, INSERT, UPDATE, Changes
+from everview.plan import node
 from everview.plan.node import Plan
 from everview.plan.rules import optimize
 from everview.schema import Schema, Type
@@ -122,8 +123,6 @@ def rendered(outcome: Outcome, key: tuple[int, ...]) -> tuple[str, ...]:
 
 def scenario_key(scenario: Scenario) -> tuple[int, ...]:
     """The places of the view's key among its columns; empty: it has none."""
-    from everview.plan import node
-
     names = [c.name for c in node.columns(scenario.plan.root)]
     return tuple(names.index(k) for k in node.key(scenario.plan.root))
 
@@ -170,7 +169,7 @@ def _epoch(schema: Schema, given: Iterable[str], out: Iterable[str]) -> Epoch:
 def _change(schema: Schema, line: str) -> Change:
     sign, name, *rest = line.split(maxsplit=2)
     columns = schema.relation(name).columns
-    values = [m for m in split(rest[0])] if rest else []
+    values = split(rest[0]) if rest else []
     if sign not in _OPS or len(values) > len(columns):
         raise ValueError(f"not a change of {name}: {line}")
     row = [value(v, c.type) for v, c in zip(values, columns, strict=False)]

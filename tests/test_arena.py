@@ -146,7 +146,9 @@ def test_key_index_grows(arena: Arena, words: int) -> None:
     rng, index = Random(words), KeyIndex(arena, "x", words)
     twin: dict[tuple[int, ...], int] = {}
     for _ in range(30):
-        keys = [tuple(rng.randrange(-400, 400) for _ in range(words)) for _ in range(rng.randrange(90))]
+        keys = [
+            tuple(rng.randrange(-400, 400) for _ in range(words)) for _ in range(rng.randrange(90))
+        ]
         found = index.entries(np.array(keys, np.int64).reshape(len(keys), words)).tolist()
         for k, e in zip(keys, found, strict=True):
             assert twin.setdefault(k, e) == e

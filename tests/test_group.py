@@ -138,7 +138,9 @@ def naive(rows: Counter[Row], keys: Sequence[str]) -> set[Row]:
             given = [v for v in given if v is not None]
             t = a.argument.type
             values.append(
-                len(given) if a.function == "count" else summed(given, t, average=a.function == "avg")
+                len(given)
+                if a.function == "count"
+                else summed(given, t, average=a.function == "avg")
             )
         out.add(tuple(map(canonical, (*key, *values))))
     return out
@@ -154,7 +156,20 @@ def a_row(rng: Random) -> Row:
         maybe(0, 1, -1, 2**40, -(2**40), 7),
         maybe(Decimal("0.01"), Decimal("-9999999999.99"), Decimal("12.50")),
         maybe(Decimal("99999999999999999999999999.9999"), Decimal("-0.0001"), Decimal("1.0000")),
-        maybe(0.1, 0.2, -0.3, 1e16, 1e300, -1e300, 5e-324, math.inf, -math.inf, math.nan, -0.0, 2.0**47),
+        maybe(
+            0.1,
+            0.2,
+            -0.3,
+            1e16,
+            1e300,
+            -1e300,
+            5e-324,
+            math.inf,
+            -math.inf,
+            math.nan,
+            -0.0,
+            2.0**47,
+        ),
     )
 
 
@@ -221,7 +236,7 @@ class Logged:
             self.rows |= {n: batch.slice(i, 1) for i, n in enumerate(numbers)}
             group.logged(np.array(numbers, np.int64))
         group.end_epoch()
-        return Counter({row: weight for row, weight in rows_of_delta(out)})
+        return Counter(dict(rows_of_delta(out)))
 
 
 @pytest.mark.parametrize("case", range(6))

@@ -1,4 +1,4 @@
-"""Kernels and their twins: every loop over arrays against the same thing in dicts, lists and Fractions.
+"""Kernels and their twins: every loop over arrays against dicts, lists and Fractions.
 
 The last test runs this file again with NUMBA_DISABLE_JIT=1 and fewer cases: the loops mean the same
 as plain Python.
@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -122,7 +123,9 @@ def check_index(ix: index.Index, twin: IndexTwin, universe: list[tuple[int, ...]
 
 
 @cases
-@pytest.mark.parametrize("homes", [(0,), (PLACES - 1,), (PLACES - 2, PLACES - 1, 0), tuple(range(PLACES))])
+@pytest.mark.parametrize(
+    "homes", [(0,), (PLACES - 1,), (PLACES - 2, PLACES - 1, 0), tuple(range(PLACES))]
+)
 def test_index_under_collisions(case: int, homes: tuple[int, ...]) -> None:
     """Adds and drops of keys that crowd one end of the table, over its edge."""
     rng, words = random(case), 1 + case % 3
@@ -132,7 +135,9 @@ def test_index_under_collisions(case: int, homes: tuple[int, ...]) -> None:
         if rng.random() < 0.6:
             room = 20 - len(twin.entries)
             chosen = [k for k in rng.choices(universe, k=6) if k not in twin.entries][:room]
-            chosen += rng.choices(list(twin.entries) or universe[:0] or chosen, k=2 if chosen else 0)
+            chosen += rng.choices(
+                list(twin.entries) or universe[:0] or chosen, k=2 if chosen else 0
+            )
             out = np.zeros(len(chosen), np.int32)
             index.add_all(ix, rows_of(chosen, words), out)
             assert out.tolist() == [twin.add(k) for k in chosen]
@@ -193,7 +198,7 @@ def test_refill(case: int) -> None:
 
 
 class JoinTwin:
-    """Twin of one edge: `many` rows reference entries; all counted again from the relation itself."""
+    """Twin of one edge: everything counted again from who references whom."""
 
     def __init__(self) -> None:
         self.keys: dict[int, int | None] = {}  # slot of the many side -> key it references
@@ -241,7 +246,7 @@ def entry_of(edge: Edge, key: int) -> int:
 
 @cases
 def test_an_edge(case: int) -> None:
-    """Rows come and go on both sides of an edge: lists, supports, who wakes and who falls asleep."""
+    """Rows come and go on both sides: lists, supports, who wakes and who falls asleep."""
     rng = random(case)
     edge, twin = Edge(), JoinTwin()
     for _ in range(60):
@@ -525,10 +530,14 @@ def test_round_doubles(case: int) -> None:
 def test_a_sum_of_doubles_is_fsum(case: int) -> None:
     """Split, folded in any order, rounded: the correctly rounded sum."""
     rng = random(case)
-    values = [v for v in (a_double(rng) for _ in range(200)) if v == 0 or 2.0**-60 <= abs(v) < 2.0**47]
+    values = [
+        v for v in (a_double(rng) for _ in range(200)) if v == 0 or 2.0**-60 <= abs(v) < 2.0**47
+    ]
     n = len(values)
     limbs, fits = np.zeros((n, 3), np.int64), np.zeros(n, np.bool_)
-    group.split_doubles(np.array(values).view(np.int64), np.ones(n, np.int64), FRACTION, limbs, fits)
+    group.split_doubles(
+        np.array(values).view(np.int64), np.ones(n, np.int64), FRACTION, limbs, fits
+    )
     order = rng.sample(range(n), n)
     state, carry = np.zeros((2, 3), np.int64), np.array([False, True, True])
     mark, touched, before = np.zeros(2, np.int8), np.zeros(n, np.int32), np.zeros((n, 3), np.int64)
@@ -583,7 +592,7 @@ def unpacked(tx: text.Text, codes: list[int]) -> list[bytes]:
     offsets = np.cumsum([0, *lengths.tolist()]).astype(np.int64)
     data = np.zeros(int(offsets[-1]) + 1, np.uint8)
     text.gather(tx, np.array(codes, np.int64), offsets, data)
-    return [data[a:b].tobytes() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [data[a:b].tobytes() for a, b in pairwise(offsets)]
 
 
 def check_text(tx: text.Text, twin: TextTwin) -> None:

@@ -130,7 +130,9 @@ def test_a_delete_is_eight_bytes() -> None:
     before = log.log.bytes
     log.apply({}, {"a": [1, 2, 3]})
     last = max(log.store.numbers())
-    empty = len(encode({"version": 1, "epoch": 1, "instant": None, "clock": None, "tables": []}, [b""]))
+    empty = len(
+        encode({"version": 1, "epoch": 1, "instant": None, "clock": None, "tables": []}, [b""])
+    )
     assert len(log.store.blobs[last]) - empty < 3 * 8 + 100
     assert log.log.bytes == before + len(log.store.blobs[last])
 
@@ -185,7 +187,9 @@ def churn(log: Logged, seed: int, epochs: int = 300) -> list[tuple[float, float,
         there = log.held["a"]
         size = rng.choice((0, 1, 3, 10, 40, 40, 200))
         grow = rng.random() < (0.8 if n < 40 else 0.5)
-        gone = rng.sample(sorted(there), min(len(there), rng.randrange(size // (4 if grow else 1) + 1)))
+        gone = rng.sample(
+            sorted(there), min(len(there), rng.randrange(size // (4 if grow else 1) + 1))
+        )
         free = sorted(keys - there | set(gone))
         come = rng.sample(free, min(len(free), rng.randrange(size + 1)))
         log.apply({"a": come}, {"a": gone})

@@ -16,8 +16,19 @@ from hypothesis import strategies as st
 
 from everview.delta.vector import Vector, arrow_type
 from everview.schema import (
-    BIGINT, BINARY, BOOLEAN, DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Column,
-    Type, decimal,
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Column,
+    Type,
+    decimal,
 )  # fmt: skip
 from everview.state import text as module
 from everview.state.arena import Arena
@@ -187,9 +198,9 @@ def test_texts_against_a_dict() -> None:
         uses = {w: n for w, n in uses.items() if n}
         codes = {w: codes[w] for w in uses}
         assert texts.used == len(uses)
-        assert texts.texts(np.array(list(codes.values()), np.int64), pa.string()).to_pylist() == list(
-            codes
-        )
+        assert texts.texts(
+            np.array(list(codes.values()), np.int64), pa.string()
+        ).to_pylist() == list(codes)
 
 
 def test_the_heap_follows_what_it_holds() -> None:

@@ -7,16 +7,20 @@ epoch.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from everview.dataflow import local
 from everview.dataflow.compile import Settings, compile_plan, compile_resolved
 from everview.dataflow.dataflow import Dataflow
 from everview.dataflow.local import LocalHost
+from everview.dataflow.stage import StageShard
 from everview.delta.changelog import KIND, canonical, retract
+from everview.delta.changes import Changes
+from everview.state.arena import Arena
 from tests import scenario as s
 from tests.histories import Change
 from tests.oracle import Oracle, compare, rows_of
@@ -24,9 +28,42 @@ from tests.oracle import canonical as canonical_value
 from tests.scenario import FILES, Outcome, RunEpoch, Scenario
 
 
-def on_local(scenario: Scenario, flow: Dataflow, *, restart: bool) -> RunEpoch:
+class Handing(LocalHost):
+    """Hands its arenas over as files after every epoch, as tasks on a cluster do."""
+
+    def __init__(self, flow: Dataflow, scratch: Path) -> None:
+        super().__init__(flow, scratch)
+        self.tokens: dict[tuple[int, int], str] = {}
+
+    def epoch(self, changes: Iterable[Changes]) -> local.Epoch:
+        out = super().epoch(changes)
+        for at, shard in self.shards.items():
+            shard.arena.leave(self._place(at) / f"token{self.number}")
+        self.tokens |= dict.fromkeys(self.shards, f"token{self.number}")
+        self.shards = {}
+        return out
+
+    def _place(self, at: tuple[int, int]) -> Path:
+        assert self.scratch is not None
+        return self.scratch / f"{at[0]}" / f"{at[1]}"
+
+    def _shard(self, stage: int, shard: int) -> tuple[StageShard, bool]:
+        at = (stage, shard)
+        first = at not in self.stores
+        arena, warm = Arena.take(self._place(at), self.tokens.get(at))
+        assert warm != first, "an arena that was left is there"
+        store = self.stores.setdefault(at, local.Chunks())
+        self.shards[at] = StageShard(
+            self.dataflow, self.dataflow.stages[stage], shard, arena, store
+        )
+        return self.shards[at], first
+
+
+def on_local(
+    scenario: Scenario, flow: Dataflow, *, restart: bool, host: LocalHost | None = None
+) -> RunEpoch:
     """An epoch on a local host."""
-    host = LocalHost(flow)
+    host = host or LocalHost(flow)
 
     def run_epoch(number: int, changes: Sequence[Change]) -> Outcome:
         if restart:
@@ -56,6 +93,14 @@ def test_scenario(file: Path, update: bool) -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_arenas_handed_over_as_files(file: Path, tmp_path: Path) -> None:
+    """Every epoch starts from mapped files that another object left."""
+    scenario = s.read(file)
+    flow = compile_plan(scenario.plan, scenario.schema, Settings(shards=2))
+    s.run(scenario, on_local(scenario, flow, restart=False, host=Handing(flow, tmp_path)))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
 def test_any_placement_gives_the_same(file: Path) -> None:
     """All relations partitioned, all that may be replicated."""
     scenario = s.read(file)
@@ -68,7 +113,9 @@ def test_any_placement_gives_the_same(file: Path) -> None:
 NO_ORACLE = frozenset({"not_null", "view_over_a_view"})  # it knows neither
 
 
-@pytest.mark.parametrize("file", [f for f in FILES if f.stem not in NO_ORACLE], ids=lambda f: f.stem)
+@pytest.mark.parametrize(
+    "file", [f for f in FILES if f.stem not in NO_ORACLE], ids=lambda f: f.stem
+)
 def test_what_a_scenario_expects_is_what_the_query_says(file: Path) -> None:
     """The golden part sums to the oracle's answer after every epoch, so that it cannot be wrong."""
     scenario = s.read(file)

@@ -40,8 +40,9 @@ from everview.delta.frame import batch_bytes, batch_of, decode, encode, peek
 from everview.delta.vector import Array, Vector, concat
 from everview.errors import StateError
 from everview.kernels.join import DUPLICATE_KEY, GOOD, MISSING_ROW
+from everview.operators.copy import CopySpec
 from everview.operators.group import Group
-from everview.operators.join import Arrivals, CopySpec, Join
+from everview.operators.join import Arrivals, Join
 from everview.operators.row import apply, difference
 from everview.state.arena import Arena
 from everview.state.log import Log, Store
@@ -247,7 +248,7 @@ class StageShard:
             row = batch.column(ROW)[0].as_py() if ROW in batch.schema.names else 0
             where = (header["segment"], header["start"], row)
             mine.setdefault(header["feed"], []).append((where, batch))
-        return {n: self._arrived(self._feed(n), b) for n, b in mine.items()}, out
+        return {n: self._arrived(self._feed(n), b) for n, b in sorted(mine.items())}, out
 
     def _arrived(self, feed: Feed, found: list[tuple[tuple[Any, ...], pa.RecordBatch]]) -> _Arrived:
         found.sort(key=lambda f: f[0])
@@ -330,6 +331,7 @@ class StageShard:
         new = [r for _, blob in out for r in peek(blob).get("rejects", ())]
         if not new:
             return
+        new.sort(key=lambda r: (r["segment"], r["start"], r["row"], r["relation"]))
         kept: dict[str, Any] = {"counts": {}, "last": []}
         if REJECTS in self.store.numbers():
             kept = decode(self.store.get(REJECTS))[0]["kept"]

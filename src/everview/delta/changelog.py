@@ -79,11 +79,14 @@ def _epochs(rows: int, epoch: int) -> pa.Array:
 
 
 def _same_as_next(batch: pa.RecordBatch, key: tuple[str, ...]) -> Array:
-    """Row i has the key of row i + 1 (NULL equals NULL)."""
+    """Row i has the key of row i + 1 (NULL equals NULL, and NaN equals NaN)."""
     same = np.ones(batch.num_rows - 1, np.bool_)
     for n in key:
         a, b = batch.column(n).slice(0, batch.num_rows - 1), batch.column(n).slice(1)
         equal = pc.fill_null(pc.equal(a, b), False)
+        if pa.types.is_floating(a.type):
+            both_nan = pc.and_(pc.is_nan(a), pc.is_nan(b))
+            equal = pc.or_(equal, pc.fill_null(both_nan, False))
         both_null = pc.and_(pc.is_null(a), pc.is_null(b))
         same &= np.asarray(pc.or_(equal, both_null))
     return same

@@ -1,9 +1,9 @@
 """Bytes: how deltas travel between stages and rest in logs.
 
-    magic | header length | crc32 of the rest | header (JSON) | part 0 | part 1 | ...
+    magic | header length | crc32 | header (JSON) | part 0 | part 1 | ...
 
 The header is a small dictionary; `parts` are Arrow IPC streams (lz4) or raw arrays, whose lengths
-the header records. The checksum covers header and parts.
+the header records. The checksum covers the header's length, the header and the parts.
 
 Not here: what headers and parts mean (dataflow/pack, state/log).
 """
@@ -21,7 +21,7 @@ import pyarrow as pa
 from everview.errors import StateError
 
 _MAGIC = b"EVW1"
-_PREFIX = struct.Struct("<4sII")
+_PREFIX, _SIZE = struct.Struct("<4sII"), struct.Struct("<I")
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 Part: TypeAlias = bytes | memoryview | pa.Buffer
@@ -31,7 +31,7 @@ def encode(header: dict[str, Any], parts: Sequence[Part] = ()) -> bytes:
     """One blob of a header and parts."""
     views = [memoryview(p).cast("B") for p in parts]
     head = json.dumps({**header, "#parts": [len(v) for v in views]}).encode()
-    crc = zlib.crc32(head)
+    crc = zlib.crc32(head, zlib.crc32(_SIZE.pack(len(head))))
     for v in views:
         crc = zlib.crc32(v, crc)
     return b"".join([_PREFIX.pack(_MAGIC, len(head), crc), head, *views])
@@ -43,7 +43,8 @@ def decode(blob: bytes | memoryview) -> tuple[dict[str, Any], list[memoryview]]:
     if len(view) < _PREFIX.size:
         raise StateError("FRAME.SHORT", "a stored block is cut short")
     magic, head_size, crc = _PREFIX.unpack_from(view)
-    if magic != _MAGIC or zlib.crc32(view[_PREFIX.size :]) != crc:
+    found = zlib.crc32(view[_PREFIX.size :], zlib.crc32(_SIZE.pack(head_size)))
+    if magic != _MAGIC or found != crc:
         raise StateError("FRAME.CHECKSUM", "a stored block does not match its checksum")
     return _split(view, head_size)
 
