@@ -32,7 +32,7 @@ from everview.operators import join
 from everview.plan.rules import optimize
 from everview.plan.wire import to_json
 from everview.spark.stage import Hosted
-from everview.spark.unpack import _by_key, unpack_blobs
+from everview.spark.unpack import _by_identity, unpack_blobs
 from everview.sql.script import Script, read_script
 from everview.state.arena import Arena
 from tests import scenario as s
@@ -217,11 +217,11 @@ def moving_row(*, by_key: bool) -> bool:
         for shard, blob in host.blobs[-1]:
             parts.setdefault(shard, []).append(blob)
         if by_key:
-            parts = routed_by_key(hosted, parts)
+            parts = routed_by_identity(hosted, parts)
         messages = {
             shard: [
                 (row[0], row[2:])
-                for batch in unpack_blobs(flow, map(memoryview, blobs), "upsert", gather=by_key)
+                for batch in unpack_blobs(flow, map(memoryview, blobs), "upsert")
                 for row in rows_of(batch)
             ]
             for shard, blobs in parts.items()
@@ -235,14 +235,14 @@ def moving_row(*, by_key: bool) -> bool:
     return True
 
 
-def routed_by_key(hosted: Hosted, parts: dict[int, list[bytes]]) -> dict[int, list[bytes]]:
+def routed_by_identity(hosted: Hosted, parts: dict[int, list[bytes]]) -> dict[int, list[bytes]]:
     """The shuffle by the view's key, task by task."""
     out: dict[int, list[bytes]] = {}
     for blobs in parts.values():
         rows = pa.RecordBatch.from_pydict(
             {"shard": pa.array([0] * len(blobs), pa.int32()), "blob": pa.array(blobs, pa.binary())}
         )
-        for batch in _by_key(hosted)(iter([rows])):
+        for batch in _by_identity(hosted)(iter([rows])):
             for shard, blob in zip(*(c.to_pylist() for c in batch.columns), strict=True):
                 out.setdefault(shard, []).append(blob)
     return out

@@ -6,7 +6,7 @@ HAVING avg(i_price) > 1;
 -- explain ---------------------------------------------------------------------
 view kinds(i_kind STRING, mean DECIMAL(13,6))
   key: i_kind
-  upsert form: no further route
+  changes: net as they leave
 
 plan
   filter mean > 1.000000

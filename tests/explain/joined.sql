@@ -11,7 +11,7 @@ JOIN lineitem ON l_orderkey = o_orderkey GROUP BY o_orderkey, o_orderdate;
 -- explain ---------------------------------------------------------------------
 view revenue(o_orderkey BIGINT, o_orderdate DATE, revenue DECIMAL(25,2))
   key: o_orderkey, o_orderdate
-  upsert form: no further route
+  changes: net as they leave
 
 plan
   group o_orderkey := orders.o_orderkey, o_orderdate := orders.o_orderdate | revenue := sum(lineitem.l_price) DECIMAL(25,2)

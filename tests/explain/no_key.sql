@@ -5,6 +5,7 @@ CREATE VIEW errors AS SELECT at, what FROM log WHERE what LIKE 'error%';
 -- explain ---------------------------------------------------------------------
 view errors(at DATE, what STRING)
   key: none (rows count; no upsert form)
+  changes: net as they leave
 
 plan
   project at := log.at, what := log.what

@@ -6,7 +6,7 @@ CREATE VIEW dear AS SELECT i_id, i_price * 2 AS twice FROM item WHERE i_price > 
 -- explain ---------------------------------------------------------------------
 view dear(i_id BIGINT, twice DECIMAL(11,2))
   key: i_id
-  upsert form: no further route
+  changes: net as they leave
 
 plan
   project i_id := item.i_id, twice := item.i_price * 2

@@ -5,6 +5,7 @@ CREATE VIEW total AS SELECT sum(i_price) AS price, count(*) AS n FROM item WHERE
 -- explain ---------------------------------------------------------------------
 view total(price DECIMAL(19,2), n BIGINT)
   key: none (rows count; no upsert form)
+  changes: net as they leave
 
 plan
   group () | price := sum(item.i_price) DECIMAL(19,2), n := count(*) BIGINT

@@ -16,7 +16,7 @@ GROUP BY l_orderkey, o_orderdate, o_shippriority;
 -- explain ---------------------------------------------------------------------
 view q3(l_orderkey BIGINT, revenue DECIMAL(38,4), o_orderdate DATE, o_shippriority INT)
   key: l_orderkey, o_orderdate, o_shippriority
-  upsert form: no further route
+  changes: net as they leave
 
 plan
   project l_orderkey, revenue, o_orderdate, o_shippriority

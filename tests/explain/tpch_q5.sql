@@ -18,7 +18,7 @@ GROUP BY n_name;
 -- explain ---------------------------------------------------------------------
 view q5(n_name STRING, revenue DECIMAL(38,4))
   key: n_name
-  upsert form: no further route
+  changes: net as they leave
 
 plan
   group n_name := nation.n_name | revenue := sum(lineitem.l_extendedprice * (1 - lineitem.l_discount)) DECIMAL(38,4)

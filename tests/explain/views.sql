@@ -8,7 +8,7 @@ WHERE price > k_limit;
 -- explain ---------------------------------------------------------------------
 view sums(i_kind STRING, price DECIMAL(19,2))
   key: i_kind
-  upsert form: no further route
+  changes: net as they leave
 
 plan
   group i_kind := item.i_kind | price := sum(item.i_price) DECIMAL(19,2)
@@ -30,7 +30,7 @@ state
 
 view over(i_kind STRING, by DECIMAL(20,2))
   key: i_kind
-  upsert form: no further route
+  changes: net as they leave
 
 plan
   project i_kind := sums.i_kind, by := sums.price - kind.k_limit

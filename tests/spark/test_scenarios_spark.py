@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from everview.connect.fold import rows_of
+from everview.delta.changelog import EPOCH, KIND
 from everview.spark.sinks import MemorySink
 from tests.histories import Change
+from tests.oracle import rows_of
 from tests.scenario import FOLDER, Outcome, read, run
 from tests.spark.fed import Fed
 
@@ -36,8 +37,10 @@ def test_scenario_with_restarts(name: str, fed: Callable[..., Fed], tmp_path: Pa
         assert isinstance(started.sink, MemorySink)
         ((epoch, table),) = started.sink.changes
         assert epoch == number
-        refused = [(r["relation"], r["reason"], r["start"] + r["row"]) for r in started.rejects]
+        refused = [(r["relation"], r["reason"], r["start"] + r["row"] + 1) for r in started.rejects]
         started.stop()
-        return Outcome(list(rows_of(table)), refused)
+        kinds = table.column(KIND).to_pylist()
+        rows = rows_of(table.drop_columns([KIND, EPOCH]))
+        return Outcome(list(zip(kinds, rows, strict=True)), refused)
 
     assert run(scenario, run_epoch)

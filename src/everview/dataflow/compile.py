@@ -61,9 +61,8 @@ def compile_resolved(plan: Plan, settings: Settings) -> Dataflow:
     c.stages[last.number] = last
     columns, key = node.columns(plan.root), node.key(plan.root)
     stages = tuple(replace(s, joined=_needed(s, c.stages)) for s in c.stages)
-    return Dataflow(
-        plan.name, stages, columns, key, built.settled(key), settings.shards, settings.zone
-    )
+    settled = built.settled(key or tuple(c.name for c in columns))
+    return Dataflow(plan.name, stages, columns, key, settled, settings.shards, settings.zone)
 
 
 @dataclass(slots=True)

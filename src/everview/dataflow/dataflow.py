@@ -91,9 +91,9 @@ class Stage:
 class Dataflow:
     """The stages of a view, in order; the last one's output is the view's changes.
 
-    `key`: the columns that identify a row of the view (empty: none). `settled`: a key's old and
-    new row always leave the same shard, so the upsert form needs no further route.
-    `zone`: the session's time zone.
+    `key`: the columns that identify a row of the view (empty: none). `settled`: an epoch's changes
+    of one key (without key: of equal rows) always leave the same shard; otherwise one more route,
+    by `identity`, brings them together before they are shown. `zone`: the session's time zone.
     """
 
     view: str
@@ -103,6 +103,11 @@ class Dataflow:
     settled: bool
     shards: int
     zone: str = "UTC"
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The columns by which changes belong together: the key, else all."""
+        return self.key or tuple(c.name for c in self.columns)
 
     def relations(self) -> dict[str, tuple[str, ...]]:
         """The relations that are read, and the columns wanted of each, in first-use order."""

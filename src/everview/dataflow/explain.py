@@ -30,9 +30,10 @@ def explain(plan: Plan, schema: Schema, config: Config) -> str:
     lines = [f"view {flow.view}({', '.join(f'{c.name} {c.type}' for c in flow.columns)})"]
     key = ", ".join(flow.key)
     lines.append(f"  key: {key}" if key else "  key: none (rows count; no upsert form)")
-    if key:
-        route = "no further route" if flow.settled else "one more route, by key"
-        lines.append(f"  upsert form: {route}")
+    by = key or "all columns"
+    lines.append(
+        f"  changes: {'net as they leave' if flow.settled else f'one more route, by {by}'}"
+    )
     lines += ["", "plan", *_indented(render(plan.root))]
     for join in _joins(plan.root):
         lines += ["", "join graph", *_indented(graph(join))]

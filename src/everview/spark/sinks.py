@@ -29,7 +29,7 @@ from everview.delta.frame import decode, encode, peek
 from everview.errors import ConfigError
 from everview.spark.source import blob_rows
 from everview.spark.stage import BLOBS, Hosted
-from everview.spark.unpack import Form, blobs_of, changelog_schema, unpack_blobs
+from everview.spark.unpack import Form, blobs_of, changelog_schema, gathered, unpack_blobs
 
 
 @dataclass(slots=True)
@@ -78,9 +78,7 @@ class MemorySink:
         found = [memoryview(b) for b in blobs.toArrow().column("blob").to_pylist()]
         outcome = outcome_of(found)
         schema = changelog_schema(self.flow, "retract")
-        table = pa.Table.from_batches(
-            list(unpack_blobs(self.flow, iter(found), "retract", gather=False)), schema
-        )
+        table = pa.Table.from_batches(list(unpack_blobs(self.flow, iter(found), "retract")), schema)
         with self._lock:
             retract(self.answer, table, epoch)
             self._epoch = epoch
@@ -94,8 +92,7 @@ class MemorySink:
     def _in_form(self, table: pa.Table, found: list[memoryview]) -> pa.Table:
         if self.form == "retract":
             return table
-        gather = not self.flow.settled
-        batches = list(unpack_blobs(self.flow, iter(found), "upsert", gather))
+        batches = list(unpack_blobs(self.flow, iter(found), "upsert"))
         return pa.Table.from_batches(batches, changelog_schema(self.flow, "upsert"))
 
     def close(self) -> None:
@@ -111,7 +108,9 @@ class FolderSink:
 
     def write(self, blobs: DataFrame, epoch: int) -> Outcome:
         write = _part_writer(self.on, self.folder, epoch, self.format, self.form)
-        rows = blobs.mapInArrow(write, BLOBS).toArrow().column("blob").to_pylist()
+        rows = (
+            gathered(blobs, self.on).mapInArrow(write, BLOBS).toArrow().column("blob").to_pylist()
+        )
         parts = [peek(b)["part"] for b in rows if "part" in peek(b)]
         files = [PartFile(**{**p, "columns": tuple(map(tuple, p["columns"]))}) for p in parts]
         commit_epoch(self.folder, epoch, files)
@@ -133,7 +132,7 @@ def _part_writer(
         blobs = [b for batch in batches for b in blobs_of(batch)]
         others = [bytes(b) for b in blobs if "changes" not in peek(b)]
         laps = Laps()
-        rows = list(unpack_blobs(flow, iter(blobs), form, form == "upsert" and not flow.settled))
+        rows = list(unpack_blobs(flow, iter(blobs), form))
         if rows:
             context = TaskContext.get()
             number = context.partitionId() if context is not None else 0

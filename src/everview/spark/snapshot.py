@@ -57,7 +57,7 @@ def snapshot(spark: SparkSession, on: Hosted, checkpoint: Path) -> Counter[Row]:
     group = flow.stages[-1].group
     if group is not None and not group.keys and not blobs:  # its one row needs no state to be 0
         blobs = [_blob(on, 0, {})]
-    batches = list(unpack_blobs(flow, map(memoryview, blobs), "retract", gather=False))
+    batches = list(unpack_blobs(flow, map(memoryview, blobs), "retract"))
     retract(answer, pa.Table.from_batches(batches, changelog_schema(flow, "retract")), epoch)
     return answer
 

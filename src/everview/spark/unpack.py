@@ -1,10 +1,11 @@
 """Output blobs as typed rows: the changes of a view as an ordinary streaming DataFrame.
 
-    (shard, blob) of the last stage ── unpack ──▶ kind, epoch, columns         retract form
-                                   └─ by key, shuffle, unpack ──▶ deleted, epoch, columns   upsert
+    (shard, blob) of the last stage ── unpack ──▶ kind, epoch, columns          retract form
+            └─ by key, shuffle ──────────┘  └───▶ deleted, epoch, columns       upsert form
 
-The extra shuffle of the upsert form is there only if a key's old and new row may leave different
-shards; else a tombstone of one could overtake the row of the other.
+The extra shuffle is there only if a key's old and new row (without key: equal rows) may leave
+different shards: an epoch's changes would not be net, and a tombstone of one shard could overtake
+the row of another.
 
 Not here: the forms (delta/changelog), files (connect/changelog).
 """
@@ -47,10 +48,15 @@ def spark_schema(flow: Dataflow, form: Form) -> StructType:
 
 def unpacked(blobs: DataFrame, hosted: Hosted, form: Form) -> DataFrame:
     """The typed changes of a frame of output blobs."""
-    flow = dataflow_of(hosted.program)
-    if form == "upsert" and not flow.settled:
-        blobs = blobs.mapInArrow(_by_key(hosted), BLOBS).repartition("shard")
-    return blobs.mapInArrow(unpacker(hosted, form), spark_schema(flow, form))
+    schema = spark_schema(dataflow_of(hosted.program), form)
+    return gathered(blobs, hosted).mapInArrow(unpacker(hosted, form), schema)
+
+
+def gathered(blobs: DataFrame, hosted: Hosted) -> DataFrame:
+    """Output blobs with what belongs together in one partition."""
+    if dataflow_of(hosted.program).settled:
+        return blobs
+    return blobs.mapInArrow(_by_identity(hosted), BLOBS).repartition("shard")
 
 
 def unpacker(hosted: Hosted, form: Form) -> Unpack:
@@ -58,10 +64,7 @@ def unpacker(hosted: Hosted, form: Form) -> Unpack:
 
     def unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         flow = dataflow_of(hosted.program)
-        gather = form == "upsert" and not flow.settled
-        yield from unpack_blobs(
-            flow, (b for batch in batches for b in blobs_of(batch)), form, gather
-        )
+        yield from unpack_blobs(flow, (b for batch in batches for b in blobs_of(batch)), form)
 
     return unpack
 
@@ -72,19 +75,19 @@ def blobs_of(batch: pa.RecordBatch) -> Iterator[memoryview]:
 
 
 def unpack_blobs(
-    flow: Dataflow, blobs: Iterator[memoryview], form: Form, gather: bool
+    flow: Dataflow, blobs: Iterator[memoryview], form: Form
 ) -> Iterator[pa.RecordBatch]:
-    """The changes in a series of output blobs; `gather`: all at once, because keys may repeat."""
+    """The changes in a series of output blobs: one by one, or all at once where keys may repeat."""
     schema, together, epoch = changelog_schema(flow, form), [], 0
     for blob in blobs:
         if "changes" not in peek(blob):
             continue
         header, parts = decode(blob)
         epoch = header["changes"]
-        if gather:
-            together.append(Delta.from_arrow(batch_of(parts[0]), flow.columns))
-        else:
+        if flow.settled:
             yield _formed(flow, batch_of(parts[0]), form, epoch).cast(schema)
+        else:
+            together.append(Delta.from_arrow(batch_of(parts[0]), flow.columns))
     if together:
         delta = canonical(consolidate(merge(together)), flow.key)
         yield _formed(flow, delta.to_arrow(), form, epoch).cast(schema)
@@ -94,18 +97,19 @@ def _formed(flow: Dataflow, batch: pa.RecordBatch, form: Form, epoch: int) -> pa
     return (retract if form == "retract" else upsert)(batch, flow.key, epoch)
 
 
-def _by_key(hosted: Hosted) -> Unpack:
-    """Output blobs cut again, by the hash of the view's key."""
+def _by_identity(hosted: Hosted) -> Unpack:
+    """Output blobs cut again, by the hash of what belongs together."""
 
     def cut_again(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         flow = dataflow_of(hosted.program)
         out: list[tuple[int, bytes]] = []
         for blob in (b for batch in batches for b in blobs_of(batch)):
             if "changes" not in peek(blob):
+                out.append((0, bytes(blob)))
                 continue
             header, parts = decode(blob)
             delta = Delta.from_arrow(batch_of(parts[0]), flow.columns)
-            route = Route("hash", flow.key)
+            route = Route("hash", flow.identity)
             shard = shards_of(delta.columns, route, len(delta), flow.shards)
             out += [
                 (s, encode(header, [batch_bytes(delta.take(at).to_arrow())]))
