@@ -31,7 +31,7 @@ from everview.delta.frame import batch_of, decode
 from everview.operators import join
 from everview.plan.rules import optimize
 from everview.plan.wire import to_json
-from everview.spark.stage import Hosted
+from everview.spark.hosted import Hosted
 from everview.spark.unpack import _by_identity, unpack_blobs
 from everview.sql.script import Script, read_script
 from everview.state.arena import Arena

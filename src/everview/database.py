@@ -34,11 +34,11 @@ from everview.plan.rules import optimize
 from everview.plan.wire import to_json
 from everview.schema import Relation, Schema
 from everview.spark import host, session
+from everview.spark.hosted import Hosted
 from everview.spark.rows import Stream
 from everview.spark.run import Run
 from everview.spark.sinks import MemorySink, open_sink
 from everview.spark.snapshot import committed, end_offset, kept_rejects, snapshot
-from everview.spark.stage import Hosted
 from everview.spark.unpack import Form, unpacked
 from everview.sql.script import read_script, read_view
 from everview.verify import Verdict, verify

@@ -17,7 +17,8 @@ from typing import Any
 
 import pandas as pd
 
-from everview.spark.stage import StageProcessor, epoch_number
+from everview.spark.hosted import epoch_number
+from everview.spark.processor import StageProcessor
 
 RAISE, HANG = "raise", "hang"
 PATIENCE = 120  # seconds until a hanging attempt gives up

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from everview.dataflow.dataflow import Dataflow, Feed
+from everview.dataflow.program import Program, dataflow_of
 from everview.dataflow.route import cut, shards_of
 from everview.delta.changes import DELETE, UPDATE, Changes, Reason, Reject
 from everview.delta.delta import WEIGHT, Delta
@@ -109,6 +111,12 @@ class Packer:
             if passes is not None:
                 extra[PASSES] = pa.array(passes)
         return route_blobs(feed, made, extra, header, self.shards)
+
+
+@lru_cache(maxsize=64)
+def packer_of(program: Program) -> Packer:
+    """The program's packer; one per process."""
+    return Packer(dataflow_of(program))
 
 
 def route_blobs(

@@ -1,5 +1,7 @@
 """A program: what is shipped to wherever stages run. Text and numbers only; receivers compile it.
 
+Loads no arrays, so that a process which only passes it on starts at once.
+
 Not here: compiling (dataflow/compile), shipping (hosts).
 """
 
@@ -10,7 +12,6 @@ from functools import lru_cache
 
 from everview.dataflow.compile import Settings, compile_resolved
 from everview.dataflow.dataflow import Dataflow
-from everview.dataflow.pack import Packer
 from everview.plan.wire import from_json
 
 
@@ -26,9 +27,3 @@ class Program:
 def dataflow_of(program: Program) -> Dataflow:
     """The program's dataflow; compiled once per process."""
     return compile_resolved(from_json(program.plan), program.settings)
-
-
-@lru_cache(maxsize=64)
-def packer_of(program: Program) -> Packer:
-    """The program's packer."""
-    return Packer(dataflow_of(program))

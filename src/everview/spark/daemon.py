@@ -7,8 +7,7 @@ Not here: what workers run (spark/stage, spark/source, spark/unpack).
 
 from pyspark.daemon import manager
 
-import everview.dataflow.program
-import everview.dataflow.stage  # noqa: F401  loaded for its effect
+import everview.spark.stage  # noqa: F401  loaded for its effect
 
 if __name__ == "__main__":
     manager()

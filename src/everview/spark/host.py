@@ -17,9 +17,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from everview.connect.contract import RangeSource
 from everview.dataflow.program import Program, dataflow_of
+from everview.spark.hosted import BLOBS, Hosted
+from everview.spark.processor import StageProcessor
 from everview.spark.rows import Stream, packed
 from everview.spark.source import range_source
-from everview.spark.stage import BLOBS, Hosted, StageProcessor
 
 
 def hosted(program: Program, scratch: str, partitions: int) -> Hosted:

@@ -22,14 +22,14 @@ from pyspark.sql.types import StructType
 
 from everview.connect.accept import accept, ops_of
 from everview.connect.convert import from_arrow
-from everview.dataflow.pack import raw_text
-from everview.dataflow.program import dataflow_of, packer_of
+from everview.dataflow.pack import packer_of, raw_text
+from everview.dataflow.program import dataflow_of
 from everview.delta.changes import Changes
 from everview.delta.vector import Vector
 from everview.errors import InputError
 from everview.schema import Relation
+from everview.spark.hosted import BLOBS, Hosted
 from everview.spark.source import blob_rows, wakes
-from everview.spark.stage import BLOBS, Hosted
 
 _CHANGE, _ORDER = "#change", "#order"
 

@@ -22,8 +22,8 @@ from pyspark.sql.streaming import StreamingQuery
 
 from everview.connect.live import Progress
 from everview.errors import EverviewError, StateError
+from everview.spark.hosted import Hosted
 from everview.spark.sinks import FolderSink, MemorySink, Outcome
-from everview.spark.stage import Hosted
 
 KEPT_REJECTS = 1000
 _OURS = re.compile(

@@ -27,8 +27,8 @@ from everview.dataflow.laps import TIMES, Laps
 from everview.dataflow.program import dataflow_of
 from everview.delta.frame import decode, encode, peek
 from everview.errors import ConfigError
+from everview.spark.hosted import BLOBS, Hosted
 from everview.spark.source import blob_rows
-from everview.spark.stage import BLOBS, Hosted
 from everview.spark.unpack import Form, blobs_of, changelog_schema, gathered, unpack_blobs
 
 

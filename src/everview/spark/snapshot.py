@@ -23,8 +23,8 @@ from everview.dataflow.program import dataflow_of
 from everview.dataflow.stage import REJECTS, StageShard
 from everview.delta.changelog import canonical
 from everview.delta.frame import batch_bytes, decode, encode
-from everview.spark.stage import BLOBS, Hosted
-from everview.spark.store import CHUNKS
+from everview.spark.hosted import BLOBS, Hosted
+from everview.spark.processor import CHUNKS
 from everview.spark.unpack import changelog_schema, unpack_blobs
 from everview.state.arena import Arena
 

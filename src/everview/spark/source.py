@@ -27,9 +27,9 @@ from pyspark.sql.streaming.datasource import (
 from everview.connect.contract import RangeSource
 from everview.dataflow.dataflow import Dataflow
 from everview.dataflow.laps import Laps
-from everview.dataflow.program import dataflow_of, packer_of
+from everview.dataflow.program import dataflow_of
 from everview.delta.frame import encode
-from everview.spark.stage import BLOBS, Hosted
+from everview.spark.hosted import BLOBS, Hosted
 
 ARROW_BLOBS = pa.schema([("shard", pa.int32()), ("blob", pa.binary())])
 
@@ -58,6 +58,8 @@ class RangeReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return [InputPartition((i, r)) for i, r in enumerate(ranges)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        from everview.dataflow.pack import packer_of  # only tasks need it: the driver starts sooner
+
         number, piece = partition.value
         flow, packer = dataflow_of(self.hosted.program), packer_of(self.hosted.program)
         if number == 0:

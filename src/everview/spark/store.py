@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-CHUNKS, TOKEN = "chunks", "token"
-
 
 class MapStore:
     """The Store of state/log over a MapState `number -> blob`. Reads the keys once per epoch."""

@@ -28,8 +28,8 @@ from everview.delta.consolidate import consolidate
 from everview.delta.delta import Delta, merge
 from everview.delta.frame import batch_bytes, batch_of, decode, encode, peek
 from everview.delta.vector import arrow_type
+from everview.spark.hosted import BLOBS, Hosted
 from everview.spark.source import blob_rows
-from everview.spark.stage import BLOBS, Hosted
 
 Form = Literal["retract", "upsert"]
 Unpack = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
