@@ -17,7 +17,7 @@ demo: setup ## a small TPC-H stream, two queries kept current, verified at the e
 	@$(JAVA) $(VENV)/everview demo
 
 test: setup ## all tests, on the local host and on Spark
-	$(JAVA) $(VENV)/python -m pytest
+	$(JAVA) $(VENV)/python -m pytest -n 2 --dist loadfile
 
 check: setup ## format, lint, types, layers, sizes: seconds
 	$(VENV)/ruff format --check .

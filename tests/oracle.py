@@ -12,6 +12,7 @@ NaN), so that equal means bit for bit.
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import math
 from collections import Counter
@@ -28,7 +29,7 @@ from everview.delta.vector import arrow_type
 from everview.schema import Relation, Schema
 from everview.verify import compare
 from everview.verify.exact import canonical, double_sum, rounded
-from everview.verify.query import Query, connect
+from everview.verify.query import Query, connect, disconnect
 from everview.verify.spark_types import Unsupported
 
 __all__ = [
@@ -115,6 +116,7 @@ def shared_connection() -> duckdb.DuckDBPyConnection:
     """One DuckDB for all oracles of a process."""
     if not _SHARED:
         _SHARED.append(connect())
+        atexit.register(lambda: disconnect(_SHARED.pop()))  # else DuckDB complains at the end
     return _SHARED[0]
 
 

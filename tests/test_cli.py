@@ -95,6 +95,7 @@ class FakeDatabase:
     equal: bool = True
     config: Config | None = None
     events: list = field(default_factory=list)
+    plans: dict = field(default_factory=dict)
 
     @contextmanager
     def connect(self, config):
@@ -214,6 +215,34 @@ def test_plan_prints_documents_and_their_schema(script):
     assert json.loads(call("plan", script, "--view", "early")[0])["name"] == "early"
     assert "$defs" in json.loads(call("plan", "--schema")[0])
     assert "everview plan FILE.sql" in call("plan", code=2)[1]
+
+
+def test_a_plan_given_is_a_view_like_any_other(script, database, tmp_path):
+    printed, _ = call("plan", script, "--view", "early")
+    (tmp_path / "early.json").write_text(printed)
+    (tmp_path / "later.json").write_text(printed.replace('"name":"early"', '"name":"later"', 1))
+    given = ("--plan", str(tmp_path / "early.json"), "--plan", str(tmp_path / "later.json"))
+    out, _ = call("check", script, *given)
+    assert out.splitlines() == ["ok: 2 relations, 3 views", "  busy", "  early", "  later"]
+    out, _ = call("explain", script, "--view", "later", *given)
+    assert out.startswith("view later(o_orderkey BIGINT)")
+    call("run", script, "--once", "--sink", "memory", "--view", "later", *given)
+    assert database.events[0] == "later"
+    assert list(database.plans) == ["busy", "early", "later"]
+
+
+def test_a_plan_that_does_not_fit_the_tables_is_refused(script, tmp_path):
+    printed, _ = call("plan", script, "--view", "early")
+    for wrong, said in (
+        (("o_orderdate", "o_day"), "orders has no column o_day DATE"),
+        (('"relation":"orders"', '"relation":"sales"'), "there is no relation sales"),
+        (('"policy":"reject"', '"policy":"trust"'), "(o_orderkey) and the policy reject"),
+    ):
+        file = tmp_path / "wrong.json"
+        file.write_text(printed.replace(*wrong))
+        _, err = call("check", script, "--plan", str(file), code=cli.REFUSED)
+        assert err.startswith("[PLAN.RELATION] at root")
+        assert said in err
 
 
 def test_an_unknown_view_is_refused_by_name(script):

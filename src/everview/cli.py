@@ -61,6 +61,10 @@ class Before:
 
 Script = Annotated[str, typer.Argument(metavar="FILE.sql", help="The script; - reads stdin.")]
 Views = Annotated[list[str] | None, typer.Option("--view", help="Only this view; repeatable.")]
+Plans = Annotated[
+    list[Path] | None,
+    typer.Option("--plan", metavar="FILE.json", help="A view given as a plan; repeatable."),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A setting, over file and environment."),
@@ -118,12 +122,12 @@ _before = Before(debug=False, config=None)
 
 
 @command(app)
-def check(file: Script) -> None:
+def check(file: Script, plan: Plans = None) -> None:
     """Read, bind and plan a script; say what is wrong, or what it declares."""
-    schema, plans = _planned(file, _config(None))
+    schema, plans = _planned(file, _config(None), plan)
     typer.echo(
         f"ok: {_count(len(schema.relations), 'relation')}, {_count(len(plans), 'view')}"
-        + "".join(f"\n  {plan.name}" for plan in plans)
+        + "".join(f"\n  {one.name}" for one in plans)
     )
 
 
@@ -132,11 +136,12 @@ def explain(
     file: Script,
     view: Views = None,
     format: Annotated[Format, typer.Option(help="What to print.")] = "text",
+    plan: Plans = None,
     set: Set = None,
 ) -> None:
     """Show how views are kept current: join graph, stages, routes, placement, state."""
     config = _config(set)
-    schema, plans = _planned(file, config)
+    schema, plans = _planned(file, config, plan)
     typer.echo("\n\n".join(_explained(p, schema, config, format) for p in _named(plans, view)))
 
 
@@ -156,7 +161,7 @@ def plan(
         return
     if file is None:
         raise InputError("CLI.ARGUMENT", "plan needs a script", fix="everview plan FILE.sql")
-    _, plans = _planned(file, _config(None))
+    _, plans = _planned(file, _config(None), None)
     for one in _named(plans, view):
         typer.echo(wire.to_json(one))
 
@@ -175,10 +180,11 @@ def run(
     checkpoint: Annotated[
         Path | None, typer.Option(help="Folder to go on from, and to remember in.")
     ] = None,
+    plan: Plans = None,
     set: Set = None,
 ) -> None:
     """Keep the views of a script current, with a line of progress a second."""
-    with _database(file, view, set, checkpoint) as (db, names):
+    with _database(file, view, plan, set, checkpoint) as (db, names):
         runs = [db.view(name).start(sink) for name in names]
         try:
             drawn = sink == "console" and sys.stdout.isatty()  # with the progress in the drawing
@@ -189,9 +195,9 @@ def run(
 
 
 @command(app)
-def verify(file: Script, view: Views = None, set: Set = None) -> None:
+def verify(file: Script, view: Views = None, plan: Plans = None, set: Set = None) -> None:
     """Run all available data, compare every answer with the batch answer; 1 if they differ."""
-    with _database(file, view, set, None) as (db, names):
+    with _database(file, view, plan, set, None) as (db, names):
         chosen = [db.view(name) for name in names]
         runs = [one.start("memory") for one in chosen]
         _drain(runs, runs)
@@ -318,13 +324,26 @@ def _text(file: str) -> str:
         raise InputError("CLI.FILE", f"{file} cannot be read: {error}") from None
 
 
-def _planned(file: str, config: Config) -> tuple[Schema, tuple[Plan, ...]]:
+def _planned(
+    file: str, config: Config, given: list[Path] | None
+) -> tuple[Schema, tuple[Plan, ...]]:
     text = _text(file)
     from everview.plan.rules import optimize
+
+    schema, plans = _declared(text, config, given)
+    return schema, tuple(optimize(one) for one in plans.values())
+
+
+def _declared(
+    text: str, config: Config, given: list[Path] | None
+) -> tuple[Schema, dict[str, Plan]]:
+    """What a script declares, and the plans given: one takes the place of a view of its name."""
+    from everview.plan.wire import read_plan
     from everview.sql.script import read_script
 
     script = read_script(text, policy=config.policy)
-    return script.schema, tuple(optimize(one) for one in script.views.values())
+    plans = [read_plan(_text(str(path)), script.schema) for path in given or ()]
+    return script.schema, {**script.views, **{p.name: p for p in plans}}
 
 
 def _named(plans: tuple[Plan, ...], views: list[str] | None) -> tuple[Plan, ...]:
@@ -362,16 +381,16 @@ def _explained(plan: Plan, schema: Schema, config: Config, format: Format) -> st
 
 @contextmanager
 def _database(
-    file: str, views: list[str] | None, settings: list[str] | None, checkpoint: Path | None
-) -> Iterator[tuple[Database, tuple[str, ...]]]:
+    file: str, views: list[str] | None, plans: list[Path] | None, settings: list[str] | None,
+    checkpoint: Path | None,
+) -> Iterator[tuple[Database, tuple[str, ...]]]:  # fmt: skip
     """A database with the script executed, and the names of the views asked for. The text is
     planned first: what is refused is refused before Spark starts. Paths in a script are relative
     to its file."""
     config = _config(settings, checkpoint=checkpoint)
     text = _text(file)
-    from everview.sql.script import read_script
-
-    names = _chosen(tuple(read_script(text).views), views)
+    declared = _declared(text, config, plans)[1]
+    names = _chosen(tuple(declared), views)
     import everview
 
     typer.echo("starting Spark", err=True)
@@ -379,6 +398,7 @@ def _database(
         if file != "-":
             db.base = Path(file).resolve().parent
         db.execute(text)
+        db.plans |= declared
         yield db, names
 
 

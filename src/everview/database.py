@@ -31,7 +31,7 @@ from everview.delta.changes import DELETE, INSERT, UPDATE
 from everview.errors import ConfigError, InputError, SqlError
 from everview.plan.node import Plan
 from everview.plan.rules import optimize
-from everview.plan.wire import to_json
+from everview.plan.wire import read_plan, to_json
 from everview.schema import Relation, Schema
 from everview.spark import host, session
 from everview.spark.hosted import Hosted
@@ -100,9 +100,11 @@ class Database:
 
     # ------------------------------------------------------------------ views
 
-    def view(self, name: str, sql: str | None = None) -> View:
-        """A view by name; with `sql`, declared now."""
-        if sql is not None:
+    def view(self, name: str, sql: str | None = None, *, plan: str | None = None) -> View:
+        """A view by name; with `sql`, or a `plan` as JSON (see plan/wire), declared now."""
+        if plan is not None:
+            self.plans[name.lower()] = replace(read_plan(plan, self.schema), name=name.lower())
+        elif sql is not None:
             self.plans[name.lower()] = read_view(name.lower(), sql, self.schema, self.plans)
         if name.lower() not in self.plans:
             raise SqlError(

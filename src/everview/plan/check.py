@@ -6,7 +6,8 @@
                assertion sees its copy and those below, nothing else
     size       at most `MAX_DEPTH` levels of nodes and expressions
 
-`check` raises PlanError with a path such as `root.input.keys[0]`.
+`check` raises PlanError with a path such as `root.input.keys[0]`; `check_scans` compares what a
+plan reads with what is declared.
 
 Not here: which plans SQL gives (plan/rules), reading JSON (plan/wire).
 """
@@ -33,7 +34,7 @@ from everview.plan.node import (
     columns,
     inputs,
 )  # fmt: skip
-from everview.schema import INTEGER_BITS, STRING, Type
+from everview.schema import INTEGER_BITS, STRING, Schema, Type
 
 MAX_DEPTH = 64
 
@@ -45,6 +46,33 @@ def check(plan: Plan) -> None:
     if too_deep(plan.root):
         raise PlanError("PLAN.TOO_DEEP", f"the plan has more than {MAX_DEPTH} levels")
     _node(plan.root, "root")
+
+
+def check_scans(plan: Plan, schema: Schema) -> None:
+    """Raises PlanError if the plan reads a relation otherwise than it is declared."""
+
+    def scans(node: Node, path: str) -> None:
+        if isinstance(node, Scan):
+            _declared(node, schema, path)
+        for i, below in enumerate(inputs(node)):
+            scans(below, f"{path}.input" if len(inputs(node)) == 1 else f"{path}.inputs[{i}]")
+
+    scans(plan.root, "root")
+
+
+def _declared(scan: Scan, schema: Schema, path: str) -> None:
+    if scan.relation not in schema:
+        known = ", ".join(r.name for r in schema.relations)
+        raise _bad("RELATION", path, f"there is no relation {scan.relation}; declared: {known}")
+    relation = schema.relation(scan.relation)
+    there = {c.name: c for c in relation.columns}
+    for column in scan.columns:
+        if there.get(column.name) != column:
+            raise _bad("RELATION", path, f"{scan.relation} has no column {column.name} "
+                       f"{column.type}{'' if column.nullable else ' NOT NULL'}")  # fmt: skip
+    if (scan.key, scan.policy) != (relation.key, relation.policy):
+        raise _bad("RELATION", path, f"{scan.relation} has the key ({', '.join(relation.key)}) "
+                   f"and the policy {relation.policy}")  # fmt: skip
 
 
 def too_deep(node: Node) -> bool:

@@ -16,8 +16,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from everview.errors import EverviewError, PlanError
-from everview.plan.check import check
+from everview.plan.check import check, check_scans
 from everview.plan.node import Plan
+from everview.schema import Schema
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -46,6 +47,13 @@ def from_json(text: str) -> Plan:
     except (ValueError, RecursionError) as e:
         raise PlanError("PLAN.JSON", f"the text is no plan: {type(e).__name__}") from None
     check(plan)
+    return plan
+
+
+def read_plan(text: str, schema: Schema) -> Plan:
+    """The plan of a JSON text that comes from outside: it must read relations as declared."""
+    plan = from_json(text)
+    check_scans(plan, schema)
     return plan
 
 

@@ -38,6 +38,7 @@ QUERY = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "200000",
     "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
+    "spark.sql.execution.pyspark.udf.idleTimeoutSeconds": "120",  # a worker that hangs says where
     "spark.sql.streaming.stopTimeout": "30s",
 }  # fmt: skip
 

@@ -66,6 +66,11 @@ def verify(
     `columns`: for every relation that the view reads, the columns that its run reads (a fault in
     another column refuses no row); `views`: those it may read, in the order of their declaration.
     """
+    if not plan.sql:
+        raise EverviewError(
+            "VERIFY.NO_SQL", f"the plan of view {plan.name} does not say which SQL it is",
+            fix="give the plan its statement in the field `sql`",
+        )  # fmt: skip
     above = {name: p.sql for name, p in (views or {}).items() if name != plan.name}
     connection = connect(zone)
     try:
