@@ -18,7 +18,7 @@ project o_orderkey := orders.o_orderkey, c_name := customer.c_name, s_name := su
     scan customer customer [key c_custkey] c_custkey, c_name, c_address, c_nationkey, c_phone, c_acctbal, c_mktsegment, c_comment
     scan supplier supplier [key s_suppkey] s_suppkey, s_name, s_address, s_nationkey, s_phone, s_acctbal, s_comment
 == answer: refused
-[UNSUPPORTED.JOIN] at 2:1 the join of orders, customer, supplier is not along keys: from orders, customer there is no way to supplier by its key (s_suppkey)
+[UNSUPPORTED.JOIN] at 3:1 the join of orders, customer, supplier is not along keys: from orders, customer there is no way to supplier by its key (s_suppkey)
   FROM orders, customer, supplier
   ^^^^
   fix: one input must reach all others by equalities with their whole PRIMARY KEY; join on the key, declare it, or group the input by the joined columns in a sub-select

@@ -144,11 +144,13 @@ Node = Scan | Filter | Project | Join | KeyJoin | Group
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A named view: the node whose rows are its answer, and the columns that identify a row."""
+    """A named view: the node whose rows are its answer; its text, and where that begins."""
 
     name: str
     root: Node
     sql: str = ""
+    line: int = 1
+    column: int = 1
 
 
 def inputs(node: Node) -> tuple[Node, ...]:

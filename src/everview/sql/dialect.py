@@ -113,16 +113,17 @@ class Statement:
     tree: exp.Expr
     source: Source
 
-    def body(self) -> str:
-        """The text after the first top-level AS (of a CREATE VIEW); else the whole statement."""
+    def query(self) -> tuple[str, Position]:
+        """The text of its SELECT, and where that begins: all of it, or what a CREATE VIEW has after
+        its first top-level AS."""
         tokens = self.source.tokens
         start, depth = tokens[0].start, 0
-        for token, following in pairwise(tokens):
+        for token, following in pairwise(tokens if isinstance(self.tree, exp.Create) else ()):
             depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
             if depth == 0 and token.token_type == TokenType.ALIAS:
                 start = following.start
                 break
-        return self.source.text[start : tokens[-1].end + 1]
+        return self.source.text[start : tokens[-1].end + 1], self.source.at(start, start)
 
 
 def parse(text: str) -> list[Statement]:

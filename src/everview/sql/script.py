@@ -168,7 +168,8 @@ def _plan(
             root = renamed(root, [_identifier(c) for c in listed], query, source)
         if too_deep(root):
             raise dialect.too_deep(source.first())
-        plan = Plan(name, root, statement.body() if query is not statement.tree else _text(source))
+        text, begin = statement.query()
+        plan = Plan(name, root, text, begin.line, begin.column)
         check(plan)
         return plan
     except PlanError as e:
@@ -180,7 +181,3 @@ def _plan(
 def _identifier(node: exp.Expr) -> exp.Expr:
     """The name of a column in the list of CREATE VIEW v (a, b)."""
     return node.this if isinstance(node, exp.ColumnDef | exp.Column) else node
-
-
-def _text(source: dialect.Source) -> str:
-    return source.text[source.tokens[0].start : source.tokens[-1].end + 1]

@@ -38,18 +38,19 @@ def trace(plan: Plan) -> Iterator[tuple[str, Plan]]:
                 plan = replace(plan, root=root)
                 yield rule.__name__, plan
     except PlanError as e:
-        raise PlanError(e.code, e.message, fix=e.fix, position=_joins(plan.sql)) from None
+        raise PlanError(e.code, e.message, fix=e.fix, position=_joins(plan)) from None
     except RecursionError:
         raise PlanError("PLAN.TOO_DEEP", f"the plan of {plan.name} is nested too deeply") from None
 
 
-def _joins(sql: str) -> Position | None:
+def _joins(plan: Plan) -> Position | None:
     """Where the view's joins begin: a plan knows no better place for what is wrong with them."""
-    found = re.search(r"\bfrom\b", sql, re.IGNORECASE)
+    text = "\n" * (plan.line - 1) + " " * (plan.column - 1) + plan.sql  # as it stands in its script
+    found = re.search(r"\bfrom\b", text, re.IGNORECASE)
     if found is None:
         return None
-    line = sql.count("\n", 0, found.start()) + 1
-    return Position(sql, line, found.start() - sql.rfind("\n", 0, found.start()), 4)
+    line = text.count("\n", 0, found.start()) + 1
+    return Position(text, line, found.start() - text.rfind("\n", 0, found.start()), 4)
 
 
 def optimize(plan: Plan) -> Plan:
