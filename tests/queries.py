@@ -98,7 +98,7 @@ def query(rng: Random, schema: Schema) -> Query:
     w = Writer(rng)
     g = graph(rng, schema, w.features)
     names = named(rng, g, w.features)
-    text = _From(rng, w, g, names)
+    text = _From(rng, w, g, names, schema.relations)
     body = text.write()
     root = g.copies[0]
     w.features |= {f"joins {len(g.copies) - 1}", f"depth {g.depth(root)}"}
@@ -122,10 +122,10 @@ class _From:
     w: Writer
     g: Graph
     names: dict[str, str]
+    all: tuple[Relation, ...]
 
     def write(self) -> str:
         rng, w = self.rng, self.w
-        single = len(self.g.copies) == 1
         bare = {c.name for c in self.g.copies if self._bare(c)}
         sources = {c.name: self._source(c) for c in self.g.copies}
         w.columns = [
@@ -134,6 +134,9 @@ class _From:
             for k in c.relation.columns
         ]
         conditions = self._equalities(bare)
+        if rng.random() < 0.15:
+            conditions += self._grouped_side(sources, bare)
+        single = len(self.g.copies) == 1
         few = (0, 0, 0, 1) if len(self.g.copies) > 3 else (0, 0, 1, 1, 2)
         for _ in range(rng.choice(few)):
             conditions.append(w.predicate())
@@ -168,6 +171,33 @@ class _From:
         if alias == c.relation.name:
             return alias
         return f"{c.relation.name} {rng.choice(('', 'AS '))}{alias}"
+
+    def _grouped_side(self, sources: dict[str, str], bare: set[str]) -> list[Condition]:
+        """One more side: a relation grouped by a column that some column of another side equals."""
+        rng, many = self.rng, self.rng.choice(self.g.copies)
+        others = [c.relation for c in self.g.copies] + [r for r in self.all if rng.random() < 0.3]
+        pairs = [
+            (x, relation, y)
+            for x in many.relation.columns
+            for relation in others
+            for y in relation.columns
+            if x.type == y.type and not x.type.is_float
+        ]
+        x, relation, y = rng.choice(pairs)
+        side = Copy(f"?{len(self.g.copies)}", relation)
+        alias = self.names[side.name] = f"gs{len(self.g.copies)}"
+        self.g.copies.append(side)
+        self.w.features.add("grouped sub-select as a side")
+        sources[side.name] = (
+            f"(SELECT {y.name} AS gk, COUNT(*) AS gn FROM {relation.name} GROUP BY {y.name}) {alias}"
+        )
+        own = frozenset([side.name])
+        self.w.columns += [
+            Term(f"{alias}.gk", y.type, own, _payload(y.name)),
+            Term(f"{alias}.gn", BIGINT, own, small=True),
+        ]
+        mine = self.column(many, x.name, bare)
+        return [Condition(f"{mine} = {alias}.gk", frozenset([many.name, side.name]))]
 
     def _equalities(self, bare: set[str]) -> list[Condition]:
         out: list[Condition] = []

@@ -33,6 +33,33 @@ class CopySpec:
     filtered: bool = False
 
 
+class _KeyWords:
+    """The words of a row by which the index knows it: its key's; without a key, all of them.
+
+    A grouped sub-select may have a NULL in its key, and NULL is not 0: where a key column may be
+    NULL, its bits among the row's null words are part of the key.
+    """
+
+    def __init__(self, layout: Layout, key: tuple[str, ...]) -> None:
+        self.values = layout.columns_at(key) if key else np.arange(layout.width)
+        self.nulls, self.mask = layout.null_words(key)
+        self.width = len(self.values) + len(self.nulls)
+
+    def of(self, words: Array) -> Array:
+        """The key of every row of words int64[n, width]."""
+        values = words[:, self.values]
+        if not len(self.nulls):
+            return np.ascontiguousarray(values)
+        return np.concatenate([values, words[:, self.nulls] & self.mask], axis=1)
+
+    def of_values(self, values: Array) -> Array:
+        """The same keys, from foreign keys none of which is NULL."""
+        if not len(self.nulls):
+            return values
+        none = np.zeros((len(values), len(self.nulls)), np.int64)
+        return np.concatenate([values, none], axis=1)
+
+
 class RowTable:
     """The stored rows of one copy."""
 
@@ -40,9 +67,8 @@ class RowTable:
         self.spec, self.arena, self.edges = spec, arena, edges
         self.layout = Layout(spec.columns)
         self.texts = texts
-        key = self.layout.columns_at(spec.key)
-        self.key_at = key if spec.key else np.arange(self.layout.width)
-        self.index = KeyIndex(arena, f"index.{spec.name}", len(self.key_at))
+        self.key = _KeyWords(self.layout, spec.key)
+        self.index = KeyIndex(arena, f"index.{spec.name}", self.key.width)
         self.freed: list[Array] = []
         self.room(0)
 
@@ -76,8 +102,7 @@ class RowTable:
             c.name: Vector.from_arrow(batch.column(c.name), c.type) for c in self.spec.columns
         }
         words = self.layout.words(columns, self.texts, batch.num_rows)
-        keys = np.ascontiguousarray(words[:, self.key_at])
-        entries = self.index.find(keys)
+        entries = self.index.find(self.key.of(words))
         return np.where(entries != 0, self.index.ix.row[entries], 0)
 
     def end_epoch(self) -> None:

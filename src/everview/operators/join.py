@@ -147,10 +147,9 @@ class Join:
         passes = np.asarray(batch.column(PASSES)) if table.spec.filtered else None
         counts = np.ones(n, np.int64) if table.spec.key else batch.column(COUNT).to_numpy()
         words = table.layout.words(columns, self.texts, n)
-        keys = np.ascontiguousarray(words[:, table.key_at])
         arrivals = Arrivals(columns, np.ones(n, np.int8), passes)
         none = np.zeros(0, np.int32)
-        homes = table.index.entries(keys)
+        homes = table.index.entries(table.key.of(words))
         step = _Step(none, np.arange(n), homes, counts, words, arrivals, none, True)
         self._out = []
         slots = self._add(name, step)
@@ -174,7 +173,7 @@ class Join:
         self.work.changes += n
         self.work.probes += n
         words = table.layout.words(a.columns, self.texts, n)
-        keys = np.ascontiguousarray(words[:, table.key_at])
+        keys = table.key.of(words)
         table.index.room(n)
         ix = table.index.ix
         mark = np.zeros(len(ix.row), np.int32)
@@ -287,7 +286,7 @@ class Join:
         one = self.rows[edge.one]
         one.index.room(len(slots))
         at_words = table.layout.columns_at(edge.columns)
-        keys = table.words[slots[:, None], at_words[None, :]]
+        keys = one.key.of_values(table.words[slots[:, None], at_words[None, :]])
         given = np.ones(len(slots), np.bool_)
         for column in edge.columns:
             valid = table.layout.valid(table.words, column, slots)

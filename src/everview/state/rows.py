@@ -79,6 +79,14 @@ class Layout:
         null = (words[slots, self.nulls + i // NULL_BITS] >> (i % NULL_BITS)) & 1
         return ~null.astype(np.bool_) if null.any() else None
 
+    def null_words(self, names: tuple[str, ...]) -> tuple[Array, Array]:
+        """Where the null bits of those of these columns stand that may be NULL, and their masks."""
+        masks: dict[int, int] = {}
+        for i in (self.number[n] for n in names if self.columns[self.number[n]].nullable):
+            word = self.nulls + i // NULL_BITS
+            masks[word] = masks.get(word, 0) | 1 << (i % NULL_BITS)
+        return np.array(list(masks), np.int64), np.array(list(masks.values()), np.int64)
+
     def columns_at(self, names: tuple[str, ...]) -> Array:
         """The word positions of these columns, in order."""
         at = [self.offset[n] + k for n in names for k in range(self.types[n].words)]
