@@ -188,9 +188,8 @@ class _From:
         alias = self.names[side.name] = f"gs{len(self.g.copies)}"
         self.g.copies.append(side)
         self.w.features.add("grouped sub-select as a side")
-        sources[side.name] = (
-            f"(SELECT {y.name} AS gk, COUNT(*) AS gn FROM {relation.name} GROUP BY {y.name}) {alias}"
-        )
+        select = f"SELECT {y.name} AS gk, COUNT(*) AS gn FROM {relation.name} GROUP BY {y.name}"
+        sources[side.name] = f"({select}) {alias}"
         own = frozenset([side.name])
         self.w.columns += [
             Term(f"{alias}.gk", y.type, own, _payload(y.name)),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from everview.connect.hand import HandFolder, append
+from everview.connect.hand import HandFolder, append, to_table
 from everview.delta.changes import DELETE, INSERT, UPDATE
 from everview.errors import InputError
 from everview.schema import (
@@ -44,9 +44,28 @@ def test_rows_come_back_as_they_went_in(tmp_path: Path) -> None:
     for limits in ([None], [1]):
         got, rejects, _ = read_all(source, list(limits))
         assert (got["region"], rejects) == (want, [])
-    assert sorted(p.name for p in Path(folder).iterdir()) == [
-        f"{i:012d}.parquet" for i in (1, 2, 3)
-    ]
+    files = sorted(Path(folder).glob("*.parquet"))
+    assert [f.name for f in files] == [f"{i:012d}.parquet" for i in (1, 2, 3)]
+
+
+def test_a_number_is_never_used_again(tmp_path: Path) -> None:
+    """A source passes over names that it has read: files that are removed must not come back."""
+    folder = str(tmp_path)
+    assert append(folder, REGION, INSERT, [(1, "a", True)]) == "000000000001.parquet"
+    assert append(folder, REGION, INSERT, [(2, "b", True)]) == "000000000002.parquet"
+    for file in tmp_path.glob("*.parquet"):
+        file.unlink()
+    assert append(folder, REGION, INSERT, [(3, "c", True)]) == "000000000003.parquet"
+
+
+def test_a_moment_without_zone_is_of_the_session(tmp_path: Path) -> None:
+    columns = (Column("k", INT), Column("at", TIMESTAMP))
+    berlin = Relation("visit", columns, ("k",), options={"zone": "Europe/Berlin"})
+    summer, winter = dt.datetime(2024, 7, 1, 12), "2024-01-01 12:00:00"
+    told = dt.datetime(2024, 7, 1, 12, tzinfo=UTC)
+    table = to_table(berlin, INSERT, [(1, summer), (2, winter), (3, told), (4, None)])
+    hours = [v and v.astimezone(UTC).hour for v in table.column("at").to_pylist()]
+    assert hours == [10, 11, 12, None]
 
 
 UTC = dt.UTC
@@ -130,5 +149,5 @@ def test_several_writers_lose_nothing_and_keep_their_order(tmp_path: Path) -> No
     for w in range(writers):
         mine = [k for k in keys if k // 100 == w]
         assert mine == sorted(mine)
-    names = sorted(p.name for p in tmp_path.iterdir())
+    names = sorted(p.name for p in tmp_path.glob("*.parquet"))
     assert names == [f"{i:012d}.parquet" for i in range(1, writers * each + 1)]

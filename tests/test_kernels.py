@@ -356,13 +356,13 @@ def test_admit(case: int, policy: int) -> None:
 @pytest.mark.parametrize("strict", [True, False])
 def test_admit_counted(case: int, strict: bool) -> None:
     rng = random(case)
-    ix, marks = empty_index(64, 1, 128), np.zeros((64, 4), np.int32)
-    have = {k: rng.randrange(1, 4) for k in range(8) if rng.random() < 0.5}
+    ix, counts = empty_index(64, 1, 128), np.zeros(64, np.int64)
+    have = {k: rng.choice((1, 2, 2**31, 2**40)) for k in range(8) if rng.random() < 0.5}
     for k, count in have.items():
         out = np.zeros(1, np.int32)
         index.add_all(ix, np.array([[k]]), out)
         ix.row[out] = k + 1
-        marks[k + 1, join.COUNT] = count
+        counts[k + 1] = count
     changes = [(rng.randrange(8), rng.choice((1, -1, -1, 2, -3))) for _ in range(20)]
     n = len(changes)
     mark, touched = np.zeros(64, np.int32), np.zeros(n, np.int32)
@@ -370,7 +370,7 @@ def test_admit_counted(case: int, strict: bool) -> None:
     verdict = np.zeros(n, np.int8)
     keys = np.array([[k] for k, _ in changes], np.int64)
     weight = np.array([w for _, w in changes], np.int64)
-    k = join.admit_counted(ix, keys, weight, marks, strict, mark, touched, now, first, verdict)
+    k = join.admit_counted(ix, keys, weight, counts, strict, mark, touched, now, first, verdict)
     expected, verdicts, firsts = dict[int, int](), [], dict[int, int]()
     for i, (key, w) in enumerate(changes):
         firsts.setdefault(key, i)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -27,7 +29,7 @@ def batch(keys: Iterable[int], *, text: int = 20) -> pa.RecordBatch:
 class Rows:
     """A table whose slots are its keys."""
 
-    def __init__(self, size: int = 4000) -> None:
+    def __init__(self, size: int = 21_000) -> None:
         self.ids = np.zeros(size, np.int64)
 
     def locate(self, found: pa.RecordBatch) -> np.ndarray:
@@ -237,6 +239,22 @@ def test_bytes_stay_within_three_times_the_content() -> None:
         plain.append(0, {"a": batch(sorted(log.held["a"]))}, np.zeros(0, np.int64))
         worst = max(worst, log.log.bytes / plain.bytes)
     assert worst <= 3
+
+
+def test_chunks_that_compress_well_are_not_gathered_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Full chunks look small once compressed; gathering those would rewrite all in every epoch."""
+    monkeypatch.setattr(module, "CHUNK_BYTES", 1 << 18)
+    monkeypatch.setattr(sys.modules[__name__], "batch", partial(batch, text=200))
+    log = Logged()
+    for at in range(0, 20_000, 1000):
+        log.apply({"a": list(range(at + 1, at + 1001))}, {})
+    assert all(4 * len(b) < 1 << 18 for b in log.store.blobs.values())  # they do
+    assert len(log.store.blobs) > 2 * GATHER
+    for at in range(20_001, 20_011):
+        log.apply({"a": [at]}, {})
+        assert log.store.read <= GATHER + 1
 
 
 def test_a_flipped_bit_is_found() -> None:

@@ -27,6 +27,7 @@ from everview.dataflow.local import Chunks, LocalHost
 from everview.dataflow.pack import Packed, Packer
 from everview.dataflow.program import Program
 from everview.dataflow.stage import StageShard
+from everview.delta.changes import Changes
 from everview.delta.frame import batch_of, decode
 from everview.operators import join
 from everview.plan.rules import optimize
@@ -328,6 +329,20 @@ def arrived_in(order: Callable[[list[Packed]], list[Packed]]) -> Any:
     kept = [r["start"] + r["row"] for r in decode(store.get(stage.REJECTS))[0]["kept"]["last"]]
     changed = [b for b, h in zip(out, heads, strict=True) if "changes" in h]
     return [rows_of(batch_of(decode(b)[1][0])) for b in changed], rejects, kept
+
+
+def test_rejects_name_their_place_whatever_decides_the_order() -> None:
+    """The later insertion of a key is refused: by the order column it is the first row."""
+    script = read_script("CREATE TABLE t (k INT PRIMARY KEY); CREATE VIEW v AS SELECT k FROM t;")
+    host = LocalHost(flow_of(script))
+
+    def arrived(segment: str, keys: list[int], order: list[int]) -> Changes:
+        batch = pa.RecordBatch.from_pydict({"k": pa.array(keys, pa.int32())})
+        ops = np.ones(len(keys), np.int8)
+        return Changes("t", batch, ops, segment, 100, order=pa.array(order))
+
+    epoch = host.epoch([arrived("first", [1, 2], [5, 6]), arrived("second", [3, 1], [1, 2])])
+    assert [(r.segment, r.start, r.row) for r in epoch.rejects] == [("first", 100, 0)]
 
 
 def without_sorting(m: pytest.MonkeyPatch) -> None:

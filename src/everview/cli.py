@@ -185,7 +185,7 @@ def run(
 ) -> None:
     """Keep the views of a script current, with a line of progress a second."""
     with _database(file, view, plan, set, checkpoint) as (db, names):
-        runs = [db.view(name).start(sink) for name in names]
+        runs = db.start(names, sink)
         try:
             drawn = sink == "console" and sys.stdout.isatty()  # with the progress in the drawing
             (_drain if once else _watch)(runs, [] if drawn else runs)

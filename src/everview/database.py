@@ -11,7 +11,6 @@ Not here: the life of a change (spark, dataflow), SQL (sql), the batch answer (v
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,19 +33,18 @@ from everview.plan.rules import optimize
 from everview.plan.wire import read_plan, to_json
 from everview.schema import Relation, Schema
 from everview.spark import host, session
-from everview.spark.hosted import Hosted
+from everview.spark.checkpoint import Record, committed, end_offset, recorded, remember
+from everview.spark.hosted import Hosted, state_mark
 from everview.spark.rows import Stream
 from everview.spark.run import Run
-from everview.spark.sinks import MemorySink, open_sink
-from everview.spark.snapshot import committed, end_offset, kept_rejects, snapshot
+from everview.spark.sinks import MemorySink, apart, open_sink
+from everview.spark.snapshot import kept_rejects, snapshot
 from everview.spark.unpack import Form, unpacked
 from everview.sql.script import read_script, read_view
 from everview.verify import Verdict, verify
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-RECORD = "everview.json"
 
 
 def connect(config: Config | None = None, **settings: Any) -> Database:
@@ -114,8 +112,10 @@ class Database:
         return View(self, optimize(self.plans[name.lower()]))
 
     def start(self, views: Sequence[str] | None = None, sink: str = "memory") -> list[Run]:
-        """Start several views (all, if none are named)."""
-        return [self.view(v).start(sink) for v in (views if views is not None else self.plans)]
+        """Start several views (all, if none are named). A sink that is a folder gets one folder in
+        it for each."""
+        names = tuple(views if views is not None else self.plans)
+        return [self.view(v).start(sink if len(names) == 1 else apart(sink, v)) for v in names]
 
     def stop(self) -> None:
         """Stop every run that this database started."""
@@ -143,9 +143,21 @@ class Database:
         files are of the session's time zone unless the relation names another."""
         options = {"zone": self.config.timezone, **relation.options}
         if "connector" not in options:
-            folder = (self.config.data or self.home / "hand") / relation.name
-            options |= {"connector": "hand", "path": str(folder)}
+            folder = self.config.data or (self.config.checkpoint or self.home) / "hand"
+            options |= {"connector": "hand", "path": str(folder / relation.name)}
         return replace(relation, options=options)
+
+    def read_from(self, name: str) -> str:
+        """Where a relation is read from, in words that stay the same while the place does."""
+        if name in self.streams:
+            return "an attached stream"
+        options = self.schema.relation(name).options
+        if "connector" in options:
+            said = {n: v for n, v in sorted(options.items()) if n not in ("connector", "tasks")}
+            return " ".join([options["connector"], *(f"{n}={v}" for n, v in said.items())])
+        if self.config.data is None and self.config.checkpoint is not None:
+            return "rows by hand beside the checkpoint"
+        return f"rows by hand in {self.placed(self.schema.relation(name)).options['path']}"
 
     def ranges(self, relations: Iterable[str]) -> RangeSource | None:
         """The files of those relations that no stream feeds, as one source.
@@ -206,11 +218,12 @@ class View:
         self, sink: str = "memory", *, form: Form = "retract", checkpoint: str | Path | None = None
     ) -> Run:
         """Keep the view current: one streaming query into a sink (see spark/sinks)."""
+        self._check(form)
         given = self._folder(checkpoint)
         folder = given or Path(tempfile.mkdtemp(dir=self.db.home))
         on = self._hosted(folder)
-        self._check(form)
-        out = open_sink(on, sink, form)
+        record = remember(folder, self._record(on))
+        out = open_sink(on, sink, form, record.id)
         if isinstance(out, MemorySink):
             out.start_from(snapshot(self.db.spark, on, folder), committed(folder))
         run = Run(self.plan.name, on, self._blobs(on), out, folder, temporary=given is None)
@@ -291,17 +304,18 @@ class View:
     def _hosted(self, checkpoint: Path | None) -> Hosted:
         """The view's program; shards and partitions are those of the checkpoint's first run."""
         config = self.db.config
-        shards, partitions = config.shards, config.partitions
-        if checkpoint is not None:
-            record = checkpoint / RECORD
-            if record.exists():
-                kept = json.loads(record.read_text())
-                shards, partitions = kept["shards"], kept["partitions"]
-            else:
-                checkpoint.mkdir(parents=True, exist_ok=True)
-                record.write_text(json.dumps({"shards": shards, "partitions": partitions}))
+        kept = recorded(checkpoint) if checkpoint is not None else None
+        shards, partitions = (kept or config).shards, (kept or config).partitions
         self.db.spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-        return host.hosted(self._program(shards), str(config.scratch), partitions)
+        on = host.hosted(self._program(shards), str(config.scratch), partitions)
+        if kept is not None and checkpoint is not None:
+            kept.check(self._record(on), checkpoint)
+        return on
+
+    def _record(self, on: Hosted) -> Record:
+        relations = dataflow_of(on.program).relations()
+        sources = {r: self.db.read_from(r) for r in relations}
+        return Record(len(on.keys), self.db.config.partitions, state_mark(on), sources)
 
     def _blobs(self, on: Hosted) -> DataFrame:
         wanted = dataflow_of(on.program).relations()

@@ -10,7 +10,7 @@
 | split   | other cuts into epochs end in the same answer                                   |
 | order   | changes of different keys may come in any order within an epoch                 |
 | undo    | a history and its negation leave an empty answer and no state                   |
-| shards  | 1, 2 and 7 shards, any relations replicated: the same changes                   |
+| shards  | 1, 2 and 7 shards, any relations replicated: the same changes; settled is so    |
 | restart | forgetting the arenas after every epoch: the same output, bit for bit           |
 | wire    | the plan as JSON and back runs the same                                         |
 | quiet   | changes without effect give no output                                           |
@@ -28,15 +28,17 @@ from random import Random
 
 from everview.dataflow.compile import Settings, compile_resolved
 from everview.dataflow.dataflow import Dataflow
-from everview.dataflow.local import LocalHost
+from everview.dataflow.local import Epoch, LocalHost
+from everview.dataflow.pack import Packed
 from everview.delta.changes import DELETE, INSERT
+from everview.delta.frame import batch_of, decode
 from everview.plan.node import Plan
 from everview.plan.rules import optimize
 from everview.plan.wire import from_json, to_json
 from everview.sql.script import read_script
 from tests.histories import Case, Change, batches, cut
 from tests.naive import ChangelogError, NaiveView
-from tests.oracle import Oracle, PolicyError, Row, compare
+from tests.oracle import Oracle, PolicyError, Row, compare, rows_of
 
 Refused = Counter[tuple[str, str]]  # (relation, reason)
 Net = list[tuple[Row, int]]  # an epoch's net changes, sorted
@@ -48,6 +50,21 @@ class Broken(AssertionError):
     def __init__(self, law: str, what: str) -> None:
         super().__init__(f"{law}: {what}")
         self.law = law
+
+
+class Watched(LocalHost):
+    """Sees that what belongs together leaves one shard, where the dataflow says that it does: this
+    host adds up the shards, so nothing else here would miss it."""
+
+    def _epoch(self, number: int, blobs: list[Packed]) -> Epoch:
+        left: dict[str, int] = {}
+        for p in blobs if self.dataflow.settled else ():
+            header, parts = decode(p.blob)
+            if "changes" in header:
+                for row in rows_of(batch_of(parts[0]).select(list(self.dataflow.identity))):
+                    if left.setdefault(repr(row), p.shard) != p.shard:
+                        raise Broken("settled", f"epoch {number}: {row} leaves two shards")
+        return super()._epoch(number, blobs)
 
 
 @dataclass
@@ -125,7 +142,7 @@ def planned(case: Case) -> Plan:
 def run(
     case: Case, flow: Dataflow, epochs: Sequence[Sequence[Change]], *, restart: bool = False
 ) -> Run:
-    r = Run(LocalHost(flow))
+    r = Run(Watched(flow))
     for epoch in epochs:
         r.epoch(epoch, case)
         if restart:
@@ -146,7 +163,7 @@ def examine(case: Case, laws: Sequence[str]) -> Checked:
     plan = planned(case)
     settings = placed(rng, case, rng.choice((1, 2, 3)))
     flow = compile_resolved(plan, settings)
-    c = Checked(case, plan, settings, Run(LocalHost(flow)), t, rng)
+    c = Checked(case, plan, settings, Run(Watched(flow)), t, rng)
     scratch(c)
     for law in LAWS:
         if law in laws and law != "scratch":

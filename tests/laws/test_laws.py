@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from everview.dataflow import local, stage
-from everview.dataflow.compile import Settings, _Source, compile_resolved
+from everview.dataflow.compile import Settings, _Built, _Source, compile_resolved
 from everview.dataflow.local import LocalHost
 from everview.kernels import join as kernel
 from everview.operators import group, join
@@ -161,6 +161,10 @@ def _keyless_policy(m: pytest.MonkeyPatch) -> None:
     m.setattr(_Source, "nameless", property(lambda self: False))
 
 
+def _always_settled(m: pytest.MonkeyPatch) -> None:
+    m.setattr(_Built, "settled", lambda self, key: True)
+
+
 def _not_consolidated(m: pytest.MonkeyPatch) -> None:
     m.setattr(stage, "consolidate", lambda delta: delta)
     m.setattr(local, "consolidate", lambda delta: delta)
@@ -174,6 +178,7 @@ DEFECTS: dict[Patch, set[str]] = {
     _groups_kept: {"undo"},
     _texts_kept: {"undo"},
     _keyless_policy: {"scratch", "rejects"},
+    _always_settled: {"settled"},
     _not_consolidated: {"scratch", "quiet"},
 }
 

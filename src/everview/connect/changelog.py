@@ -40,7 +40,7 @@ from everview.errors import InputError
 from everview.schema import Type
 
 Format = Literal["parquet", "json", "csv"]
-MANIFESTS = "_epochs"
+MANIFESTS, OWNER = "_epochs", "owner"
 _ENDING = {"parquet": ".parquet", "json": ".json", "csv": ".csv"}
 _PART = re.compile(r"([0-9]{20})-([0-9]{4,})-[0-9a-f]{8}\.(parquet|json|csv)")
 
@@ -90,6 +90,30 @@ def write_part(
     size = os.path.getsize(os.path.join(folder, name))
     columns = () if schema is None else tuple((f.name, type_text(f.type)) for f in schema)
     return PartFile(name, rows, size, columns)
+
+
+def claim(folder: str, owner: str) -> None:
+    """Make the folder the changelog of this query; refused if it is another's. Else epochs of two
+    queries would mix: to `commit_epoch` the other's epoch 0 is a repetition."""
+    os.makedirs(os.path.join(folder, MANIFESTS), exist_ok=True)
+    target = os.path.join(folder, MANIFESTS, OWNER)
+    hidden = os.path.join(folder, MANIFESTS, f".{uuid.uuid4().hex}.tmp")
+    with open(hidden, "w", encoding="utf-8") as file:
+        file.write(owner)
+    if place_once(hidden, target):
+        if not epochs(folder):
+            return
+        os.unlink(target)
+    else:
+        os.unlink(hidden)
+        with open(target, encoding="utf-8") as file:
+            if file.read() == owner:
+                return
+    raise InputError(
+        "SINK.TAKEN",
+        f"{folder} is the changelog of another query, or of an earlier run without a checkpoint",
+        fix="name another folder, or go on from the checkpoint of the query that wrote it",
+    )
 
 
 def commit_epoch(folder: str, epoch: int, parts: Sequence[PartFile]) -> bool:

@@ -24,13 +24,15 @@ Offset = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A piece of one file: [start, end) in bytes or rows. `segment` sorts in source order."""
+    """A piece of one file: [start, end) in bytes or rows. `segment` sorts in source order; `size`
+    is about how many bytes there are to read."""
 
     relation: str
     path: str
     start: int
     end: int
     segment: str
+    size: int = 0
 
 
 class RangeSource(Protocol):

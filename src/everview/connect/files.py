@@ -29,6 +29,7 @@ from typing import Any
 from everview.connect.contract import Offset
 from everview.errors import InputError
 
+MOST_FILES = 1000  # of a source in an epoch
 _LAST_NUMBER = re.compile(r"([0-9]{1,18})(?=[^0-9]*\Z)")
 _Run = tuple[str, str, int]  # before the number, after it, its digits
 
@@ -189,7 +190,8 @@ Measure = Callable[[str, int, int | None, bool], Reached]
 def walk(
     path: str, start: Offset, limit: int | None, measure: Measure, *, whole: bool = False
 ) -> Step:
-    """Go through what has not been consumed, in name order, until `limit` rows or a mark.
+    """Go through what has not been consumed, in name order, until `limit` rows, a mark or so many
+    files (however few rows each holds, it costs time to open).
 
     `whole`: a file that is begun has more to come, so it must be there still.
     """
@@ -199,10 +201,11 @@ def walk(
     if whole and opened.keys() - {f.name for f in files}:
         raise missing(place(path, min(opened.keys() - {f.name for f in files})))
     ends: dict[str, int] = {}
-    rows, more = 0, False
+    rows, more, looked = 0, False, 0
     for file in files:
         if file.name in done:
             continue
+        looked += 1
         at = opened.get(file.name, 0)
         left = None if limit is None else max(limit, 1) - rows
         try:
@@ -219,7 +222,7 @@ def walk(
         elif reached.end != at:
             opened[file.name] = reached.end
         more = not reached.closes and limit is not None and rows >= limit
-        if more or reached.closes:
+        if more or reached.closes or (limit is not None and looked >= MOST_FILES):
             break
     if not ends and opened == start["open"]:
         return Step(start, 0, more=False)
@@ -263,4 +266,12 @@ def missing(path: str) -> InputError:
         "INPUT.FILE_GONE",
         f"the file {path} was admitted to an epoch and is not there any more",
         fix="keep input files until the epoch that reads them is committed; put it back",
+    )
+
+
+def shorter(path: str, admitted: str) -> InputError:
+    return InputError(
+        "INPUT.FILE_SHORTER",
+        f"the file {path} has become shorter than the {admitted} already admitted",
+        fix="input files may grow or be replaced by new ones, but never be cut or rewritten",
     )

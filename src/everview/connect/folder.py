@@ -36,10 +36,17 @@ from everview.connect.accept import Ops, accept, ops_of
 from everview.connect.contract import Offset, Range
 from everview.connect.convert import Mask, either, from_arrow
 from everview.connect.delimited import Layout, field_pattern, parse, split_record, whole_file
-from everview.connect.files import Reached, Step, between, empty_offset, missing, walk
+from everview.connect.files import Reached, Step, between, empty_offset, missing, shorter, walk
 from everview.connect.json_lines import parse_json
 from everview.connect.lines import Lines
-from everview.connect.parquet_rows import BATCH, count_rows, cut_rows, find_names, read_rows
+from everview.connect.parquet_rows import (
+    BATCH,
+    ROW_BYTES,
+    count_rows,
+    cut_rows,
+    find_names,
+    read_rows,
+)
 from everview.delta.changes import INSERT, Changes
 from everview.delta.vector import arrow_type
 from everview.errors import InputError
@@ -91,7 +98,8 @@ class ChangeFolder:
             share = max(1, round(self.tasks * (high - low) / total))
             places = self._cut(file.path, low, high, share)
             for a, b in pairwise(places):
-                pieces.append(Range(self.relation.name, file.path, a, b, file.name))
+                size = (b - a) * (ROW_BYTES if self.format == "parquet" else 1)
+                pieces.append(Range(self.relation.name, file.path, a, b, file.name, size))
         return pieces
 
     def read(self, piece: Range, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Changes]:
@@ -113,6 +121,8 @@ class ChangeFolder:
     def _measure(self, path: str, at: int, limit: int | None, _newest: bool) -> Reached:
         if self.format == "parquet":
             rows = count_rows(path)
+            if rows < at:
+                raise shorter(path, f"{at} rows")
             end = rows if limit is None else min(rows, at + limit)
             return Reached(end, end - at, end == rows)
         if at == 0 and self.format == "csv" and self.header:

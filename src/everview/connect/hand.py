@@ -9,8 +9,8 @@ and numbers follow time.
 
 Values are checked against the declared types before anything is written. Taken as they are: int,
 Decimal and numeric text for exact numbers (a float only if the type is FLOAT or DOUBLE), date and
-ISO text, datetime (for TIMESTAMP with a zone, or else in UTC; for TIMESTAMP_NTZ without one), bool,
-str, bytes, None.
+ISO text, datetime (for TIMESTAMP with a zone, or else in the session's; for TIMESTAMP_NTZ without
+one), bool, str, bytes, None.
 
 Not here: reading the rows (folder reads them as any change folder).
 """
@@ -25,20 +25,24 @@ from decimal import Decimal, InvalidOperation
 from numbers import Integral
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everview.connect.durable import place_once, sync
 from everview.connect.folder import ChangeFolder
 from everview.delta.changes import DELETE, INSERT, UPDATE
+from everview.delta.evaluate.zones import to_utc
 from everview.delta.vector import arrow_type
 from everview.errors import InputError
 from everview.schema import INTEGER_BITS, Column, Relation, Type
 
 CHANGE_COLUMN = "_change_type"
 Row = Mapping[str, Any] | Sequence[Any]
+_EPOCH, _MICROSECOND = dt.datetime(1970, 1, 1), dt.timedelta(microseconds=1)
 _WORDS = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
 _DIGITS = 12
+_LAST = ".last"
 
 
 def HandFolder(path: str, relation: Relation, *, zone: str = "UTC", tasks: int = 4) -> ChangeFolder:
@@ -86,6 +90,8 @@ def to_table(relation: Relation, op: int, rows: Sequence[Row]) -> pa.Table:
                     fix=f"give it a value of type {column.type}",
                 )
             values.append(None if value is None else _checked(value, column, i))
+        if column.type.name == "TIMESTAMP":
+            values = [_in_utc(v, relation.options.get("zone", "UTC")) for v in values]
         arrays[column.name] = pa.array(values, arrow_type(column.type))
     arrays[CHANGE_COLUMN] = pa.array([_WORDS[op]] * len(rows), pa.string())
     return pa.table(arrays)
@@ -188,11 +194,15 @@ def _date(value: Any, _: Type) -> dt.date | None:
 
 def _instant(value: Any, _: Type) -> dt.datetime | None:
     moment = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
-    if not isinstance(moment, dt.datetime):
-        return None
-    if moment.tzinfo is None:
-        return moment.replace(tzinfo=dt.UTC)
-    return moment.astimezone(dt.UTC)
+    return moment if isinstance(moment, dt.datetime) else None
+
+
+def _in_utc(moment: dt.datetime | None, zone: str) -> dt.datetime | None:
+    """The moment in UTC; without a zone of its own, it is what the clocks of `zone` show."""
+    if moment is None or moment.tzinfo is not None:
+        return moment and moment.astimezone(dt.UTC)
+    shown = (moment - _EPOCH) // _MICROSECOND
+    return (_EPOCH + int(to_utc(np.array([shown]), zone)[0]) * _MICROSECOND).replace(tzinfo=dt.UTC)
 
 
 def _local(value: Any, _: Type) -> dt.datetime | None:
@@ -238,6 +248,7 @@ def _publish(folder: str, write: Callable[[str], None]) -> str:
         number = _highest(folder) + 1
         while not place_once(hidden, os.path.join(folder, f"{number:0{_DIGITS}d}.parquet")):
             number += 1
+        _remember(folder, number)
     finally:
         if os.path.exists(hidden):
             os.unlink(hidden)
@@ -245,6 +256,19 @@ def _publish(folder: str, write: Callable[[str], None]) -> str:
 
 
 def _highest(folder: str) -> int:
+    """The highest number ever given: a file that was read may be removed, its number is used."""
     with os.scandir(folder) as entries:
         stems = (e.name.removesuffix(".parquet") for e in entries)
-        return max((int(s) for s in stems if len(s) == _DIGITS and s.isdecimal()), default=0)
+        there = max((int(s) for s in stems if len(s) == _DIGITS and s.isdecimal()), default=0)
+    try:
+        with open(os.path.join(folder, _LAST), encoding="ascii") as file:
+            return max(there, int(file.read() or 0))
+    except FileNotFoundError:
+        return there
+
+
+def _remember(folder: str, number: int) -> None:
+    hidden = os.path.join(folder, f".{uuid.uuid4().hex}.tmp")
+    with open(hidden, "w", encoding="ascii") as file:
+        file.write(str(max(number, _highest(folder))))
+    os.replace(hidden, os.path.join(folder, _LAST))

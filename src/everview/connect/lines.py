@@ -16,8 +16,7 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from everview.connect.files import Reached, missing
-from everview.errors import InputError
+from everview.connect.files import Reached, missing, shorter
 
 Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
@@ -70,11 +69,12 @@ def blocks(path: str, start: int, end: int, size: int = BLOCK) -> Iterator[Lines
     """
     with _open(path) as file:
         file.seek(start)
-        rest, left = b"", end - start
+        rest: list[bytes] = []  # of a line longer than what is read at a time
+        left = end - start
         while left:
             data = file.read(min(size, left))
             if not data:
-                raise _shorter(path, end)
+                raise shorter(path, f"{end} bytes")
             left -= len(data)
             if start == 0 and not rest and data.startswith(MARK) and left + len(data) == end:
                 data = data[len(MARK) :]
@@ -82,10 +82,10 @@ def blocks(path: str, start: int, end: int, size: int = BLOCK) -> Iterator[Lines
             if not left and cut < len(data):
                 data, cut = data + b"\n", len(data) + 1
             if not cut:
-                rest += data
+                rest.append(data)
                 continue
-            whole = rest + data[:cut] if rest else data[:cut]
-            rest = data[cut:]
+            whole = b"".join([*rest, data[:cut]]) if rest else data[:cut]
+            rest = [data[cut:]] if cut < len(data) else []
             yield split_lines(np.frombuffer(bytearray(whole), np.uint8))
 
 
@@ -97,20 +97,24 @@ def reach(path: str, at: int, limit: int | None, *, complete: bool, marks: bool 
     """
     rows, pos, size = 0, at, os.stat(path).st_size
     if size < at:
-        raise _shorter(path, at)
+        raise shorter(path, f"{at} bytes")
     with _open(path) as file:
         file.seek(at)
-        rest = b""
-        while pos + len(rest) < size and (limit is None or rows < limit):
-            data = rest + file.read(min(SCAN, size - pos - len(rest)))
+        rest: list[bytes] = []
+        seen = at  # how far the file has been read
+        while seen < size and (limit is None or rows < limit):
+            data = file.read(min(SCAN, size - seen))
+            if not data:
+                raise shorter(path, f"{size} bytes")
+            seen += len(data)
             whole = data.rfind(b"\n") + 1
-            if pos + len(data) >= size and complete:
+            if seen >= size and complete:
                 whole = len(data)
             elif not whole:
-                if pos + len(data) >= size:
-                    break
-                rest = data
+                rest.append(data)
                 continue
+            whole += sum(map(len, rest))
+            data = b"".join([*rest, data])
             taken, length, mark = _take(
                 data[:whole], None if limit is None else limit - rows, marks
             )
@@ -119,7 +123,7 @@ def reach(path: str, at: int, limit: int | None, *, complete: bool, marks: bool 
                 return Reached(pos, rows, complete and pos == size, closes=True)
             if length < whole:
                 break
-            rest = data[whole:]
+            rest = [data[whole:]]
     return Reached(pos, rows, complete and pos == size)
 
 
@@ -191,11 +195,3 @@ def _open(path: str) -> BinaryIO:
         return open(path, "rb")
     except FileNotFoundError:
         raise missing(path) from None
-
-
-def _shorter(path: str, end: int) -> InputError:
-    return InputError(
-        "INPUT.FILE_SHORTER",
-        f"the file {path} has become shorter than the {end} bytes already admitted",
-        fix="input files may grow or be replaced by new ones, but never be cut or rewritten",
-    )

@@ -18,6 +18,7 @@ from everview.connect.files import missing
 from everview.errors import InputError
 
 BATCH = 200_000
+ROW_BYTES = 64  # about what a row is worth beside the bytes of text formats
 
 
 def count_rows(path: str) -> int:

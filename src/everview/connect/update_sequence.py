@@ -83,7 +83,7 @@ class UpdateSequence:
             share = max(1, round(self.tasks * (high - low) / total))
             places = text.cut(file.path, low, high, share, self.smallest)
             for a, b in pairwise(places):
-                pieces.append(Range("", file.path, a, b, file.name))
+                pieces.append(Range("", file.path, a, b, file.name, b - a))
         return pieces
 
     def read(self, piece: Range, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Changes]:

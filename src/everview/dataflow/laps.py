@@ -13,7 +13,7 @@ from time import perf_counter
 
 from everview.delta.frame import encode
 
-TIMES = "times"
+TIMES, READ = "times", "read"
 
 
 class Laps:
@@ -32,6 +32,7 @@ class Laps:
         """The time since the last lap belongs to somebody else."""
         self._at = perf_counter()
 
-    def blob(self) -> bytes:
-        """The parts as a blob that stages let pass and the sink's reader adds up."""
-        return encode({TIMES: {n: round(ms, 3) for n, ms in self.parts.items()}})
+    def blob(self, read: int = 0) -> bytes:
+        """The parts, and how many changes were read, as a blob that stages let pass and the sink's
+        reader adds up."""
+        return encode({TIMES: {n: round(ms, 3) for n, ms in self.parts.items()}, READ: read})

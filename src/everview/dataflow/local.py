@@ -35,6 +35,9 @@ class Chunks:
     def numbers(self) -> list[int]:
         return list(self.blobs)
 
+    def has(self, number: int) -> bool:
+        return number in self.blobs
+
     def get(self, number: int) -> bytes:
         return self.blobs[number]
 

@@ -12,7 +12,7 @@ Not here: where blobs travel (hosts), the arena's token (hosts: `state/arena`, `
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,6 @@ from everview.delta.consolidate import consolidate
 from everview.delta.delta import WEIGHT, Delta
 from everview.delta.frame import batch_bytes, batch_of, decode, encode, peek
 from everview.delta.vector import Array, Vector, concat
-from everview.errors import StateError
 from everview.kernels.join import DUPLICATE_KEY, GOOD, MISSING_ROW
 from everview.operators.copy import CopySpec
 from everview.operators.group import Group
@@ -54,14 +53,13 @@ KEPT_REJECTS = 100
 _REASONS: dict[int, Reason] = {DUPLICATE_KEY: "DUPLICATE_KEY", MISSING_ROW: "MISSING_ROW"}
 
 
-WORK = ("arrived", "changes", "probes", "touched", "turned", "changes_out", "rejects")
+WORK = ("changes", "probes", "touched", "turned", "changes_out", "rejects")
 
 
 @dataclass(slots=True)
 class Counts:
     """What a stage holds and did in its last epoch. Counts of shards and stages add up."""
 
-    arrived: int = 0
     live: int = 0
     waiting: int = 0
     groups: int = 0
@@ -84,11 +82,13 @@ class Counts:
 
 @dataclass(slots=True)
 class _Arrived:
-    """The blobs of one feed, decoded: columns, marks, and where each row stood."""
+    """The blobs of one feed, decoded: columns, marks, and where each row stood: in which blob, and
+    at which row of that blob's range (`rows` None: it came from a stage)."""
 
     arrivals: Arrivals
+    blobs: Array
     rows: Array | None
-    where: list[tuple[str, int, int]] = field(default_factory=list)  # segment, start, rows
+    where: list[tuple[str, int]]  # of each blob: segment, start
 
 
 class StageShard:
@@ -118,7 +118,6 @@ class StageShard:
         if stage.group is not None:
             self.group = Group(arena, self.texts, stage.group, self.zone)
         self.counts = Counts()
-        self.arrived = 0
         self.laps = laps or Laps()
 
     # ------------------------------------------------------------------ state
@@ -148,7 +147,8 @@ class StageShard:
         self.texts.end_epoch()
 
     def content(self) -> Delta:
-        """All rows of the view in this shard of the last stage, after a rebuild."""
+        """All rows of the view in this shard of the last stage, after a rebuild; without state,
+        none."""
         if self.group is not None:
             if not (self.stage.group and self.stage.group.keys) and self.shard:
                 return Delta.empty(self.dataflow.columns)
@@ -156,11 +156,7 @@ class StageShard:
             return difference(self.stage.after, self.zone, rows, np.zeros_like(there), rows, there)
         if self.join is not None:
             return apply(self.stage.before, self.join.content(), self.zone)
-        raise StateError(
-            "SNAPSHOT.STATELESS",
-            f"view {self.dataflow.view} keeps no state: its rows only pass through",
-            fix="give its relation a primary key and a policy other than trust",
-        )
+        return Delta.empty(self.dataflow.columns)  # its rows only pass through
 
     def rest(self) -> None:
         """No epoch of work so far: what is counted of the last one no longer holds."""
@@ -173,10 +169,6 @@ class StageShard:
         self.laps.skip()
         arrived, out = self._decode(blobs)
         self.laps.lap("decode")
-        self.arrived = sum(
-            len(a.arrivals.op) for n, a in arrived.items()
-            if self._feed(n).relation is not None and self._feed(n).reports
-        )  # fmt: skip
         rejects: list[Reject] = []
         if self.join is not None:
             arrivals = {n: a.arrivals for n, a in arrived.items()}
@@ -265,17 +257,18 @@ class StageShard:
         rows = None
         if ROW in names:
             rows = np.concatenate([b.column(ROW).to_numpy() for b in batches])
+        blobs = np.repeat(np.arange(len(batches)), [b.num_rows for b in batches])
         if ORDER in names:
             order = pc.sort_indices(pa.chunked_array([b.column(ORDER) for b in batches])).to_numpy()
             columns = {n: v.take(order) for n, v in columns.items()}
             op, passes = op[order], None if passes is None else passes[order]
-            rows = None if rows is None else rows[order]
+            rows, blobs = None if rows is None else rows[order], blobs[order]
         if ROW not in names and feed.key:  # from a stage: what leaves comes before what enters
             order = np.argsort(op > 0, kind="stable")
             columns = {n: v.take(order) for n, v in columns.items()}
-            op = op[order].astype(np.int8)
-        where = [(w[0], w[1], b.num_rows) for w, b in found]
-        return _Arrived(Arrivals(columns, op, passes), rows, where)
+            op, blobs = op[order].astype(np.int8), blobs[order]
+        where = [(w[0], w[1]) for w, _ in found]
+        return _Arrived(Arrivals(columns, op, passes), blobs, rows, where)
 
     def _passed(self, arrived: dict[str, _Arrived]) -> Delta:
         """The rows of a stage that keeps none, as a delta."""
@@ -311,10 +304,9 @@ class StageShard:
         bad = np.flatnonzero(verdict != GOOD)
         if not len(bad):
             return []
-        ends = np.cumsum([n for _, _, n in arrived.where])
         found = []
         for i in bad:
-            segment, start, _ = arrived.where[int(np.searchsorted(ends, i, side="right"))]
+            segment, start = arrived.where[int(arrived.blobs[i])]
             row = int(arrived.rows[i]) if arrived.rows is not None else int(i)
             reason = _REASONS[int(verdict[i])]
             raw = raw_text(arrived.arrivals.columns, int(i))
@@ -333,7 +325,7 @@ class StageShard:
             return
         new.sort(key=lambda r: (r["segment"], r["start"], r["row"], r["relation"]))
         kept: dict[str, Any] = {"counts": {}, "last": []}
-        if REJECTS in self.store.numbers():
+        if self.store.has(REJECTS):
             kept = decode(self.store.get(REJECTS))[0]["kept"]
         for r in new:
             name = f"{r['relation']}:{r['reason']}"
@@ -342,9 +334,7 @@ class StageShard:
         self.store.put(REJECTS, encode({"kept": kept}))
 
     def _count(self, changes_out: int, rejects: int) -> None:
-        c = Counts(
-            arrived=self.arrived, changes_out=changes_out if self.last else 0, rejects=rejects
-        )
+        c = Counts(changes_out=changes_out if self.last else 0, rejects=rejects)
         if self.join is not None:
             for table in self.join.rows.values():
                 c.entries += table.index.used

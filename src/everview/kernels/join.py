@@ -4,7 +4,8 @@ Rows of one relation copy:                         Lists: all rows that referenc
     links[slot, 3*e + 0]  entry referenced by edge e     head[entry] ─▶ slot ⇄ slot ⇄ slot
     links[slot, 3*e + 1]  next row of that entry's list
     links[slot, 3*e + 2]  previous row
-    marks[slot, ENTRY | SUPPORT | FLAGS | COUNT]
+    marks[slot, ENTRY | SUPPORT | FLAGS]
+    counts[slot]          how often the row is there, where it has no key
 
 SUPPORT counts the edges on which the row is live; a row with full support that PASSes its filter is
 a candidate; the operator asserts candidates and sets LIVE. All of an epoch's deletes go root
@@ -22,7 +23,7 @@ from numba import njit
 
 from everview.kernels.index import Index, add_all, add_given
 
-ENTRY, SUPPORT, FLAGS, COUNT = 0, 1, 2, 3
+ENTRY, SUPPORT, FLAGS = 0, 1, 2
 LIVE, PASS = 1, 2
 
 STRICT, UPSERT, TRUST = 0, 1, 2
@@ -72,13 +73,14 @@ def admit(
 
 @njit(cache=True, nogil=True)
 def admit_counted(
-    ix: Index, keys: Any, weight: Any, marks: Any, strict: bool,
+    ix: Index, keys: Any, weight: Any, counts: Any, strict: bool,
     mark: Any, touched: Any, now: Any, first: Any, verdict: Any,
 ) -> int:  # fmt: skip
     """Weighted changes of rows without key -> per touched row its new multiplicity.
 
-    weight int64[n]; now int64[n]: multiplicity at the end; first int64[n]: a change that shows the
-    row. `strict`: a change that would make it negative is refused (verdict MISSING_ROW).
+    weight int64[n]; counts int64[rows]; now int64[n]: multiplicity at the end; first
+    int64[n]: a change that shows the row. `strict`: a change that would make it negative is refused
+    (verdict MISSING_ROW).
     """
     n, row = 0, ix.row
     entries = np.empty(weight.shape[0], np.int32)
@@ -92,7 +94,7 @@ def admit_counted(
             mark[e] = n
             touched[m] = e
             first[m] = i
-            now[m] = marks[row[e], COUNT] if row[e] != 0 else 0
+            now[m] = counts[row[e]] if row[e] != 0 else 0
         verdict[i] = GOOD
         if strict and now[m] + weight[i] < 0:
             verdict[i] = MISSING_ROW
@@ -110,7 +112,7 @@ def link(
     """Put rows `slots` into the lists of the entries they reference by `edge`; count live ones.
 
     keys int64[n, words]: the foreign key of each; given bool[n]: FALSE where it is NULL (no entry,
-    never live); below int32[rows, 4]: marks of the referenced copy.
+    never live); below int32[rows, 3]: marks of the referenced copy.
     """
     at, row, head, count = 3 * edge, ix.row, ix.head, ix.count
     entries = np.empty(slots.shape[0], np.int32)

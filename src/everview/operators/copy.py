@@ -78,7 +78,9 @@ class RowTable:
         least = max(int(self.counters[2]) + more, int(self.counters[0])) + 2
         self.words = a.array(f"{n}.words", np.int64, (self.layout.width,), least)
         self.links = a.array(f"{n}.links", np.int32, (3 * self.edges,), len(self.words))
-        self.marks = a.array(f"{n}.marks", np.int32, (4,), len(self.words))
+        self.marks = a.array(f"{n}.marks", np.int32, (3,), len(self.words))
+        if not self.spec.key:
+            self.counts = a.array(f"{n}.counts", np.int64, (), len(self.words))
         self.ids = a.array(f"{n}.ids", np.int64, (), len(self.words))
         self.free = a.array(f"{n}.free", np.int32, (), len(self.words))
 
@@ -89,6 +91,10 @@ class RowTable:
     @property
     def live(self) -> int:
         return int(self.counters[3])
+
+    def times(self, slots: Array) -> Array:
+        """How often each of these rows is there."""
+        return np.ones(len(slots), np.int64) if self.spec.key else self.counts[slots]
 
     def take(self, n: int) -> Array:
         slots = np.zeros(n, np.int32)

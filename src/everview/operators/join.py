@@ -211,11 +211,11 @@ class Join:
         weight = a.op.astype(np.int64)
         strict = True
         k = kernel.admit_counted(
-            table.index.ix, keys, weight, table.marks, strict, mark, touched, now, first, verdict
+            table.index.ix, keys, weight, table.counts, strict, mark, touched, now, first, verdict
         )
         touched, now, first = touched[:k], now[:k], first[:k]
         old = table.index.ix.row[touched]
-        was = np.where(old != 0, table.marks[old, kernel.COUNT], 0)
+        was = np.where(old != 0, table.counts[old], 0)
         changed = was != now
         removed = old[changed & (was != 0)]
         added = changed & (now != 0)
@@ -268,7 +268,8 @@ class Join:
         kernel.place(table.words, slots, step.words, at_changes)
         table.marks[slots, kernel.ENTRY] = entries
         table.marks[slots, kernel.SUPPORT] = 0
-        table.marks[slots, kernel.COUNT] = step.counts
+        if not table.spec.key:
+            table.counts[slots] = step.counts
         passes = step.arrivals.passes
         flags = kernel.PASS if passes is None else np.where(passes[at_changes], kernel.PASS, 0)
         table.marks[slots, kernel.FLAGS] = flags
@@ -329,7 +330,7 @@ class Join:
         if not len(slots):
             return
         parts = self._parts(self.root, slots) if sign < 0 else {self.root: slots}
-        weight = sign * self.rows[self.root].marks[slots, kernel.COUNT].astype(np.int64)
+        weight = sign * self.rows[self.root].times(slots)
         self._out.append(Joined(parts, weight))
 
     def _parts(self, name: str, slots: Array) -> dict[str, Array]:

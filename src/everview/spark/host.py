@@ -25,7 +25,8 @@ from everview.spark.source import range_source
 
 def hosted(program: Program, scratch: str, partitions: int) -> Hosted:
     """The program with the Spark key of each shard, spread evenly over the partitions."""
-    return Hosted(program, scratch, shard_keys(dataflow_of(program).shards, partitions))
+    keys = shard_keys(dataflow_of(program).shards, partitions)
+    return Hosted(program, scratch, keys, 2 * partitions)
 
 
 def output_blobs(

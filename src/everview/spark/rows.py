@@ -22,6 +22,7 @@ from pyspark.sql.types import StructType
 
 from everview.connect.accept import accept, ops_of
 from everview.connect.convert import from_arrow
+from everview.dataflow.laps import Laps
 from everview.dataflow.pack import packer_of, raw_text
 from everview.dataflow.program import dataflow_of
 from everview.delta.changes import Changes
@@ -77,23 +78,32 @@ def _reader(
         flow, packer = dataflow_of(hosted.program), packer_of(hosted.program)
         if number == 0:
             yield blob_rows(hosted, wakes(flow))
-        seen = 0
+        laps, shard, seen = Laps(), 0, 0
         for batch in batches:
-            changes = _changes(relation, batch, names, changing, f"partition {number:06d}", seen)
+            place = (f"partition {number:06d}", seen)
+            changes = _changes(relation, batch, names, changing, place, flow.zone)
+            laps.lap("scan")
+            packed = [(p.shard, p.blob) for p in packer.pack(changes)]
+            shard = packed[-1][0] if packed else shard
             seen += batch.num_rows
-            yield blob_rows(hosted, [(p.shard, p.blob) for p in packer.pack(changes)])
+            laps.lap("pack")
+            yield blob_rows(hosted, packed)
+            laps.skip()
+        if seen:
+            yield blob_rows(hosted, [(shard, laps.blob(seen))])
 
     return read
 
 
 def _changes(
     relation: Relation, batch: pa.RecordBatch, names: tuple[str, ...], changing: bool,
-    segment: str, start: int,
+    place: tuple[str, int], zone: str,
 ) -> Changes:  # fmt: skip
+    segment, start = place
     columns: dict[str, pa.Array] = {}
     parse = None
     for name in names:
-        column, bad = from_arrow(batch.column(name), relation.column(name))
+        column, bad = from_arrow(batch.column(name), relation.column(name), zone=zone)
         columns[name] = column
         if bad is not None:
             parse = bad if parse is None else parse | bad

@@ -23,7 +23,7 @@ from pyspark.sql.streaming import StreamingQuery
 from everview.connect.live import Progress
 from everview.errors import EverviewError, StateError
 from everview.spark.hosted import Hosted
-from everview.spark.sinks import FolderSink, MemorySink, Outcome
+from everview.spark.sinks import FolderSink, MemorySink
 
 KEPT_REJECTS = 1000
 _OURS = re.compile(
@@ -57,8 +57,6 @@ class Run:
         self.rejected = 0
         self.reports: deque[EpochReport] = deque(maxlen=100_000)
         self._stats: dict[tuple[int, int], dict[str, Any]] = {}
-        self._pending: dict[int, Outcome] = {}
-        self._since = time.monotonic()
         self._memory = (0.0, 0)
         if isinstance(sink, MemorySink):
             sink.progress = self.numbers
@@ -130,14 +128,12 @@ class Run:
         begun = time.monotonic()
         outcome = self.sink.write(blobs, epoch)
         taken = time.monotonic() - begun
-        rows = 0
         for s in outcome.stats:
             self._stats[s["stage"], s["shard"]] = s["stats"]
-            rows += s["stats"]["arrived"]
         self.rejects.extend(outcome.rejects)
         self.rejected += len(outcome.rejects)
         report = EpochReport(
-            epoch, rows, outcome.changes, len(outcome.rejects), taken, dict(outcome.times)
+            epoch, outcome.read, outcome.changes, len(outcome.rejects), taken, dict(outcome.times)
         )
         self.reports.append(report)
 

@@ -39,7 +39,7 @@ def sweep(scratch: Path) -> None:
 
 def _claim(folder: Path) -> None:
     """Make our JVM the owner."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = folder / f".{OWNER}-{uuid.uuid4().hex}"
     part.write_text(_me())
     os.replace(part, folder / OWNER)

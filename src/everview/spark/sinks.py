@@ -20,10 +20,18 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
-from everview.connect.changelog import Format, PartFile, commit_epoch, write_part
+from everview.connect.changelog import (
+    Format,
+    PartFile,
+    claim,
+    commit_epoch,
+    epochs,
+    sweep,
+    write_part,
+)
 from everview.connect.fold import Row, retract
 from everview.connect.live import LiveTable, Progress
-from everview.dataflow.laps import TIMES, Laps
+from everview.dataflow.laps import READ, TIMES, Laps
 from everview.dataflow.program import dataflow_of
 from everview.delta.frame import decode, encode, peek
 from everview.errors import ConfigError
@@ -35,8 +43,9 @@ from everview.spark.unpack import Form, blobs_of, changelog_schema, gathered, un
 @dataclass(slots=True)
 class Outcome:
     """What an epoch gave besides changes: how many, refused rows, statistics per stage's shard, and
-    milliseconds by part, added up over all tasks."""
+    added up over all tasks, the changes read and milliseconds by part."""
 
+    read: int = 0
     changes: int = 0
     rejects: list[dict[str, Any]] = field(default_factory=list)
     stats: list[dict[str, Any]] = field(default_factory=list)
@@ -103,8 +112,10 @@ class MemorySink:
 class FolderSink:
     """Writes a changelog folder: each task its part, the driver the epoch's manifest."""
 
-    def __init__(self, on: Hosted, folder: str, format: Format, form: Form) -> None:
+    def __init__(self, on: Hosted, folder: str, format: Format, form: Form, owner: str) -> None:
         self.on, self.folder, self.format, self.form = on, folder, format, form
+        claim(folder, owner)
+        sweep(folder, before=max(epochs(folder), default=-1) + 1)
 
     def write(self, blobs: DataFrame, epoch: int) -> Outcome:
         write = _part_writer(self.on, self.folder, epoch, self.format, self.form)
@@ -156,14 +167,21 @@ def outcome_of(blobs: list[memoryview]) -> Outcome:
             outcome.stats.append(header)
         elif TIMES in header:
             outcome.times.update(header[TIMES])
+            outcome.read += header[READ]
     return outcome
 
 
 Kind = Literal["memory", "console", "parquet", "json", "csv"]
 
 
-def open_sink(on: Hosted, text: str, form: Form) -> MemorySink | FolderSink:
-    """The sink that `memory`, `console`, `parquet:DIR`, `json:DIR` or `csv:DIR` names."""
+def apart(text: str, view: str) -> str:
+    """The sink for one of several views: a folder of its own in the folder that is named."""
+    return f"{text}/{view}" if ":" in text else text
+
+
+def open_sink(on: Hosted, text: str, form: Form, owner: str) -> MemorySink | FolderSink:
+    """The sink that `memory`, `console`, `parquet:DIR`, `json:DIR` or `csv:DIR` names. `owner`: the
+    id of the query, which alone writes to its folder."""
     kind, colon, folder = text.partition(":")
     flow = dataflow_of(on.program)
     if kind == "memory" and not colon:
@@ -173,7 +191,7 @@ def open_sink(on: Hosted, text: str, form: Form) -> MemorySink | FolderSink:
         table.__enter__()
         return MemorySink(on, form, table)
     if kind in ("parquet", "json", "csv") and folder:
-        return FolderSink(on, folder, kind, form)  # type: ignore[arg-type]
+        return FolderSink(on, folder, kind, form, owner)  # type: ignore[arg-type]
     raise ConfigError(
         "CONFIG.SINK", f"there is no sink {text!r}",
         fix="memory, console, parquet:DIR, json:DIR or csv:DIR",

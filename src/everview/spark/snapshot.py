@@ -7,7 +7,6 @@ Works on a checkpoint whether its query runs or not. Not here: reading one key, 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -23,25 +22,12 @@ from everview.dataflow.program import dataflow_of
 from everview.dataflow.stage import REJECTS, StageShard
 from everview.delta.changelog import canonical
 from everview.delta.frame import batch_bytes, decode, encode
+from everview.errors import StateError
+from everview.spark.checkpoint import committed
 from everview.spark.hosted import BLOBS, Hosted
 from everview.spark.processor import CHUNKS
 from everview.spark.unpack import changelog_schema, unpack_blobs
 from everview.state.arena import Arena
-
-
-def committed(checkpoint: Path) -> int | None:
-    """The last committed epoch of a checkpoint, None if there is none."""
-    folder = checkpoint / "commits"
-    numbers = [int(f.name) for f in folder.iterdir() if f.name.isdigit()] if folder.is_dir() else []
-    return max(numbers, default=None)
-
-
-def end_offset(checkpoint: Path, epoch: int) -> dict[str, Any]:
-    """Where the first source of a query stood at the end of an epoch, from its offset log: a
-    version, a line of settings, then a line for each source."""
-    lines = (checkpoint / "offsets" / str(epoch)).read_text(encoding="utf-8").splitlines()
-    offset: dict[str, Any] = json.loads(lines[2])
-    return offset
 
 
 def snapshot(spark: SparkSession, on: Hosted, checkpoint: Path) -> Counter[Row]:
@@ -51,12 +37,24 @@ def snapshot(spark: SparkSession, on: Hosted, checkpoint: Path) -> Counter[Row]:
     if epoch is None:
         return answer
     flow = dataflow_of(on.program)
+    last = flow.stages[-1]
+    if not last.keeps and last.group is None:
+        raise StateError(
+            "SNAPSHOT.STATELESS",
+            f"view {flow.view} keeps no state: its rows only pass through, so its answer is known "
+            "to its first run and its changelog alone",
+            fix="write it to a folder (parquet:DIR), start it on a new checkpoint, or give its "
+            "relation a primary key and a policy other than trust",
+        )
     rows = _chunks(spark, checkpoint)
     found = rows.groupBy("shard").applyInPandas(_content(on), BLOBS).toArrow()
     blobs = found.column("blob").to_pylist()
-    group = flow.stages[-1].group
-    if group is not None and not group.keys and not blobs:  # its one row needs no state to be 0
-        blobs = [_blob(on, 0, {})]
+    if (
+        last.group is not None
+        and not last.group.keys
+        and on.keys[0] not in set(found.column("shard").to_pylist())
+    ):  # its one row needs no state to be 0
+        blobs.append(_blob(on, 0, {}))
     batches = list(unpack_blobs(flow, map(memoryview, blobs), "retract"))
     retract(answer, pa.Table.from_batches(batches, changelog_schema(flow, "retract")), epoch)
     return answer

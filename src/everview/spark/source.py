@@ -1,7 +1,7 @@
 """Ranges of files as a Spark streaming source whose rows are packed blobs.
 
     driver   latestOffset ─ RangeSource.advance ─▶ offset, committed by Spark
-             partitions   ─ RangeSource.ranges  ─▶ one task per range or few
+             partitions   ─ RangeSource.ranges  ─▶ shared out to a few tasks
     task     read(range)  ─ parse, pack         ─▶ (shard, blob) rows, as Arrow
 
 No row of the data ever passes through the JVM: tasks read the files themselves.
@@ -24,13 +24,14 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from everview.connect.contract import RangeSource
+from everview.connect.contract import Range, RangeSource
 from everview.dataflow.dataflow import Dataflow
 from everview.dataflow.laps import Laps
 from everview.dataflow.program import dataflow_of
 from everview.delta.frame import encode
 from everview.spark.hosted import BLOBS, Hosted
 
+OPENING = 1 << 16  # bytes that could be read while a file is opened
 ARROW_BLOBS = pa.schema([("shard", pa.int32()), ("blob", pa.binary())])
 
 
@@ -55,24 +56,26 @@ class RangeReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         ranges = self.source.ranges(start, end) if start != end else []
-        return [InputPartition((i, r)) for i, r in enumerate(ranges)]
+        return [InputPartition((i, s)) for i, s in enumerate(shares(ranges, self.hosted.tasks))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         from everview.dataflow.pack import packer_of  # only tasks need it: the driver starts sooner
 
-        number, piece = partition.value
+        number, pieces = partition.value
         flow, packer = dataflow_of(self.hosted.program), packer_of(self.hosted.program)
         if number == 0:
             yield blob_rows(self.hosted, wakes(flow))
-        laps, shard = Laps(), 0
-        for changes in self.source.read(piece, flow.relations()):
-            laps.lap("scan")
-            packed = [(p.shard, p.blob) for p in packer.pack(changes)]
-            shard = packed[-1][0] if packed else shard  # a shard that is awake anyway
-            laps.lap("pack")
-            yield blob_rows(self.hosted, packed)
-            laps.skip()
-        yield blob_rows(self.hosted, [(shard, laps.blob())])
+        laps, shard, read = Laps(), 0, 0
+        for piece in pieces:
+            for changes in self.source.read(piece, flow.relations()):
+                laps.lap("scan")
+                packed = [(p.shard, p.blob) for p in packer.pack(changes)]
+                shard = packed[-1][0] if packed else shard  # a shard that is awake anyway
+                read += changes.batch.num_rows + len(changes.rejects)
+                laps.lap("pack")
+                yield blob_rows(self.hosted, packed)
+                laps.skip()
+        yield blob_rows(self.hosted, [(shard, laps.blob(read))])
 
 
 def range_source(source: RangeSource, hosted: Hosted, limit: int, name: str) -> type[DataSource]:
@@ -90,6 +93,18 @@ def range_source(source: RangeSource, hosted: Hosted, limit: int, name: str) -> 
             return RangeReader(source, hosted, limit)
 
     return Ranges
+
+
+def shares(ranges: list[Range], tasks: int) -> list[list[Range]]:
+    """The ranges, in order, in at most `tasks` lists of about equal work: a task costs more than a
+    small file does."""
+    work = [r.size + OPENING for r in ranges]
+    whole, done = sum(work), 0
+    out: list[list[Range]] = [[] for _ in range(tasks)]
+    for piece, cost in zip(ranges, work, strict=True):
+        out[min(tasks * (2 * done + cost) // (2 * whole), tasks - 1)].append(piece)
+        done += cost
+    return [s for s in out if s]
 
 
 def wakes(flow: Dataflow) -> list[tuple[int, bytes]]:

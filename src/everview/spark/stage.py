@@ -24,7 +24,8 @@ from everview.dataflow.laps import Laps
 from everview.dataflow.program import dataflow_of
 from everview.dataflow.stage import StageShard
 from everview.spark import scratch
-from everview.spark.hosted import Hosted, epoch_number, query_id
+from everview.spark.checkpoint import another_query
+from everview.spark.hosted import Hosted, epoch_number, query_id, state_mark
 from everview.spark.store import MapStore
 from everview.state.arena import Arena
 
@@ -41,6 +42,9 @@ def run_epoch(
     shard = hosted.keys.index(spark_key)
     committed = token_state.get()
     token = committed[0] if committed else None
+    mark = state_mark(hosted)
+    if token is not None and not token.startswith(mark):
+        raise another_query("the checkpoint")
     place = scratch.place(Path(hosted.scratch), query_id(), number, shard)
     arena, warm = Arena.take(place, token)
     run = StageShard(flow, flow.stages[number], shard, arena, MapStore(chunks), laps)
@@ -49,7 +53,7 @@ def run_epoch(
         run.rebuild()
         laps.lap("rebuild")
     out = run.epoch(epoch_number(), blobs, first=token is None)
-    fresh = uuid.uuid4().hex
+    fresh = f"{mark}-{uuid.uuid4().hex}"
     token_state.update((fresh,))
     arena.leave(place / fresh)
     laps.lap("leave")

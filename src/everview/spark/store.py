@@ -19,6 +19,9 @@ class MapStore:
     def numbers(self) -> list[int]:
         return [int(k[0]) for k in self.chunks.keys()]  # noqa: SIM118  not a dictionary
 
+    def has(self, number: int) -> bool:
+        return bool(self.chunks.containsKey((number,)))
+
     def get(self, number: int) -> bytes:
         return bytes(self.chunks.getValue((number,))[0])
 

@@ -33,7 +33,7 @@ from everview.delta.vector import Array
 from everview.errors import StateError
 
 HEADER = "header.json"
-VERSION = 1
+VERSION = 2
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 

@@ -38,6 +38,8 @@ class Store(Protocol):
 
     def numbers(self) -> list[int]: ...
 
+    def has(self, number: int) -> bool: ...
+
     def get(self, number: int) -> bytes: ...
 
     def put(self, number: int, blob: bytes) -> None: ...
@@ -104,8 +106,8 @@ class Log:
             self._rewrite(epoch, [n], tables)
         classes: dict[int, list[str]] = {}
         for n, c in self.chunks.items():
-            if c["bytes"] < CHUNK_BYTES // 2:
-                classes.setdefault(c["bytes"].bit_length() // 2, []).append(n)
+            if c["raw"] < CHUNK_BYTES // 2:
+                classes.setdefault(c["raw"].bit_length() // 2, []).append(n)
         for members in classes.values():
             if len(members) >= GATHER:
                 self._rewrite(epoch, members, tables)
@@ -124,10 +126,9 @@ class Log:
         dead = np.sort(dead[np.isin(dead >> 32, sorted(present))])
         self.book.update(next=max(present, default=0) + 1, credit=0, chunks={})
         for number, size, sections, deaths in decoded:
-            rows = sum(b.num_rows for _, b in sections)
             gone = np.searchsorted(dead, [number << 32, (number + 1) << 32])
-            self._record(number, rows, deaths, size, present)
-            self.chunks[str(number)]["live"] = rows - int(gone[1] - gone[0])
+            self._record(number, sections, deaths, size, present)
+            self.chunks[str(number)]["live"] -= int(gone[1] - gone[0])
             for table, batch, ids in _with_ids(number, sections):
                 alive = ~np.isin(ids, dead[gone[0] : gone[1]])
                 if alive.any():
@@ -164,16 +165,23 @@ class Log:
         blob = encode(header, [deaths.tobytes(), *(batch_bytes(b) for _, b in group)])
         self.store.put(number, blob)
         present = {int(n) for n in self.chunks} | {number}
-        self._record(number, sum(b.num_rows for _, b in group), deaths, len(blob), present)
+        self._record(number, group, deaths, len(blob), present)
         for table, _, given in _with_ids(number, group):
             ids[table].append(given)
 
-    def _record(self, number: int, rows: int, deaths: Array, size: int, present: set[int]) -> None:
+    def _record(
+        self, number: int, sections: list[tuple[str, pa.RecordBatch]], deaths: Array, size: int,
+        present: set[int],
+    ) -> None:  # fmt: skip
+        """Take a chunk into the book. Chunks are cut and gathered by `raw`, their size before
+        compression: by what is left of it full chunks would look small for ever."""
         targets, counts = np.unique(deaths >> 32, return_counts=True)
+        rows = sum(b.num_rows for _, b in sections)
         self.chunks[str(number)] = {
             "rows": rows,
             "live": rows,
             "bytes": size,
+            "raw": max(size, deaths.nbytes + sum(b.nbytes for _, b in sections)),
             "deaths_written": len(deaths),
             "deaths": {
                 str(t): int(n) for t, n in zip(targets, counts, strict=True) if int(t) in present
