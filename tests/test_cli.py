@@ -235,7 +235,7 @@ def test_a_plan_given_is_a_view_like_any_other(script, database, tmp_path):
     out, _ = call("explain", script, "--view", "later", *given)
     assert out.startswith("view later(o_orderkey BIGINT)")
     call("run", script, "--once", "--sink", "memory", "--view", "later", *given)
-    assert database.events[0] == "later"
+    assert database.events[0] == ("later", "memory")
     assert list(database.plans) == ["busy", "early", "later"]
 
 

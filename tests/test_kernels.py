@@ -27,7 +27,6 @@ from everview.kernels import group, index, join, text
 COMPILED = not numba.config.DISABLE_JIT
 CASES = 40 if COMPILED else 4
 PLACES = 32
-TWO_192 = 2**192
 
 
 @pytest.fixture(autouse=True)
@@ -426,15 +425,15 @@ def test_stored_and_place(case: int) -> None:
 # --------------------------------------------------------------------------------------- group
 
 
-def limbs_of(number: int) -> list[int]:
-    unsigned = number % TWO_192
-    words = [(unsigned >> (64 * k)) & (2**64 - 1) for k in range(3)]
+def limbs_of(number: int, size: int = 3) -> list[int]:
+    words = [(number >> (64 * k)) & (2**64 - 1) for k in range(size)]
     return [w - 2**64 if w >= 2**63 else w for w in words]
 
 
 def number_of(limbs: Any) -> int:
+    over = 1 << (64 * len(limbs))
     unsigned = sum((int(w) % 2**64) << (64 * k) for k, w in enumerate(limbs))
-    return unsigned - TWO_192 if unsigned >= TWO_192 // 2 else unsigned
+    return unsigned - over if unsigned >= over // 2 else unsigned
 
 
 EDGES = [
@@ -476,74 +475,89 @@ def test_fold(case: int) -> None:
             assert number_of(state[g, 6:9]) == number_of(limbs_of(b))
 
 
-FRACTION = 112
+FRACTIONS = ((160, 5), (112, 3), (0, 2))  # and limbs
 DOUBLES = [
-    0.0, -0.0, 1.0, -1.0, 0.1, -0.3, 1e16, 2.0**46, 2.0**46 * 1.5, 2.0**47, 2.0**-60, 2.0**-61,
-    math.nextafter(2.0**47, 0), math.nextafter(2.0**-60, 0), math.nextafter(2.0**-60, 1), 5e-324,
+    0.0, -0.0, 1.0, -1.0, 0.1, -0.3, 1e16, 2.0**46, 2.0**46 * 1.5, 2.0**52 + 1, 2.0**53 - 1, 5e-324,
     sys.float_info.min, sys.float_info.max, -sys.float_info.max, math.inf, -math.inf, math.nan,
-    math.nextafter(1, 2), math.nextafter(1, 0), math.pi, 2.0**52 + 1, 2.0**53 - 1, 123456.789,
+    math.nextafter(1, 2), math.nextafter(1, 0), math.pi, 123456.789,
 ]  # fmt: skip
+EDGE_DOUBLES = [
+    edge
+    for power in (-108, -109, -60, -61, 15, 16, 47, 95, 96)
+    for edge in (2.0**power, math.nextafter(2.0**power, 0), math.nextafter(2.0**power, 1e300))
+]
 
 
 def a_double(rng: Random) -> float:
     if rng.random() < 0.5:
-        return rng.choice(DOUBLES)
+        return rng.choice(DOUBLES + EDGE_DOUBLES)
     if rng.random() < 0.5:
-        return rng.uniform(-1e6, 1e6) * 10.0 ** rng.randrange(-12, 6)
+        return rng.uniform(-1e6, 1e6) * 10.0 ** rng.randrange(-30, 22)
     return float(struct.unpack("<d", rng.randbytes(8))[0])
 
 
+def fitting(value: float, fraction: int, size: int) -> bool:
+    """A multiple of 2^-fraction whatever its bits, and room for 2^63 of them."""
+    if value == 0 or not math.isfinite(value):
+        return value == 0
+    return 2.0 ** (52 - fraction) <= abs(value) < 2.0 ** (64 * size - 64 - fraction)
+
+
 @cases
-def test_split_doubles(case: int) -> None:
+@pytest.mark.parametrize(("fraction", "size"), FRACTIONS)
+def test_split_doubles(case: int, fraction: int, size: int) -> None:
     rng = random(case)
-    values = [a_double(rng) for _ in range(60)] + DOUBLES
-    weights = [rng.choice((1, -1, 2, -3, 1000, -(2**31), 2**31 - 1, 0)) for _ in values]
-    limbs, fits = np.full((len(values), 3), 7, np.int64), np.zeros(len(values), np.bool_)
+    values = [a_double(rng) for _ in range(60)] + DOUBLES + EDGE_DOUBLES
+    weights = [
+        rng.choice((1, -1, 2, -3, 1000, -(2**31), 2**31 - 1, 0, 2**63 - 1, 1 - 2**63))
+        for _ in values
+    ]
+    limbs, fits = np.full((len(values), size), 7, np.int64), np.zeros(len(values), np.bool_)
     bits = np.array(values).view(np.int64)
-    group.split_doubles(bits, np.array(weights, np.int64), FRACTION, limbs, fits)
+    group.split_doubles(bits, np.array(weights, np.int64), fraction, limbs, fits)
     for value, weight, found, fit in zip(values, weights, limbs, fits, strict=True):
-        small = math.isfinite(value) and (value == 0 or 2.0**-60 <= abs(value) < 2.0**47)
-        assert fit == small, value
-        exact = Fraction(value) * weight * 2**FRACTION if small else Fraction(0)
+        assert fit == fitting(value, fraction, size), value
+        exact = Fraction(value) * weight * 2**fraction if fit else Fraction(0)
         assert exact.denominator == 1
         assert number_of(found) == exact, (value, weight)
 
 
 @cases
-def test_round_doubles(case: int) -> None:
+@pytest.mark.parametrize(("fraction", "size"), FRACTIONS)
+def test_round_doubles(case: int, fraction: int, size: int) -> None:
     """The nearest double, ties to even; edges are halfway points and their neighbours."""
-    rng = random(case)
+    rng, most = random(case), 2 ** (64 * size - 1)
     numbers = [e + d for e in EDGES for d in (-1, 0, 1)]
     for _ in range(40):
-        mantissa, shift = rng.randrange(2**52, 2**53), rng.randrange(130)
+        mantissa, shift = rng.randrange(2**52, 2**53), rng.randrange(64 * size - 54)
         half = (2 * mantissa + 1) << shift  # between two doubles
         numbers += [half, half + 1, half - 1, -half, -half - 1, 2 * mantissa << shift]
-        numbers.append(rng.randrange(-(2**191), 2**191) >> rng.randrange(190))
-    numbers = [n for n in numbers if -(2**191) <= n < 2**191]
+        numbers.append(rng.randrange(-most, most) >> rng.randrange(64 * size - 2))
+    numbers = [n for n in numbers if -most <= n < most]
     out = np.zeros(len(numbers))
-    group.round_doubles(np.array([limbs_of(n) for n in numbers], np.int64), FRACTION, out)
+    limbs = np.array([limbs_of(n, size) for n in numbers], np.int64)
+    group.round_doubles(limbs, fraction, out)
     for number, found in zip(numbers, out.tolist(), strict=True):
-        assert found.hex() == float(Fraction(number, 2**FRACTION)).hex(), number
+        assert found.hex() == float(Fraction(number, 2**fraction)).hex(), number
 
 
 @cases
 def test_a_sum_of_doubles_is_fsum(case: int) -> None:
     """Split, folded in any order, rounded: the correctly rounded sum."""
-    rng = random(case)
-    values = [
-        v for v in (a_double(rng) for _ in range(200)) if v == 0 or 2.0**-60 <= abs(v) < 2.0**47
-    ]
+    rng, (fraction, size) = random(case), FRACTIONS[0]
+    values = [v for v in (a_double(rng) for _ in range(200)) if fitting(v, fraction, size)]
     n = len(values)
-    limbs, fits = np.zeros((n, 3), np.int64), np.zeros(n, np.bool_)
+    limbs, fits = np.zeros((n, size), np.int64), np.zeros(n, np.bool_)
     group.split_doubles(
-        np.array(values).view(np.int64), np.ones(n, np.int64), FRACTION, limbs, fits
+        np.array(values).view(np.int64), np.ones(n, np.int64), fraction, limbs, fits
     )
     order = rng.sample(range(n), n)
-    state, carry = np.zeros((2, 3), np.int64), np.array([False, True, True])
-    mark, touched, before = np.zeros(2, np.int8), np.zeros(n, np.int32), np.zeros((n, 3), np.int64)
+    state, carry = np.zeros((2, size), np.int64), np.arange(size) > 0
+    mark, touched = np.zeros(2, np.int8), np.zeros(n, np.int32)
+    before = np.zeros((n, size), np.int64)
     group.fold(state, np.ones(n, np.int32), limbs[order], carry, mark, touched, before)
     out = np.zeros(1)
-    group.round_doubles(state[1:], FRACTION, out)
+    group.round_doubles(state[1:], fraction, out)
     assert out[0] == math.fsum(values)
 
 

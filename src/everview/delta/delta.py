@@ -9,7 +9,6 @@ Not here: identity of rows (delta/key), expressions (delta/evaluate), bytes (del
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,11 +36,6 @@ class Delta:
             self.weight[rows],
             None if self.instant is None else self.instant[rows],
         )
-
-    def select(self, names: Mapping[str, str]) -> Delta:
-        """The columns `new name -> old name`, in the order given."""
-        picked = {new: self.columns[old] for new, old in names.items()}
-        return Delta(picked, self.weight, self.instant)
 
     def to_arrow(self) -> pa.RecordBatch:
         """Columns, then `#weight` (and `#instant`)."""

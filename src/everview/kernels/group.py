@@ -1,7 +1,7 @@
 """Grouping: add rows of words into groups, carrying between the limbs of wide sums.
 
-A group's state is one row of int64 words: its weight, then counts and sums. A sum is three limbs,
-least first (a 192-bit two's complement integer): `carry[j]` says that word j continues word j-1.
+A group's state is one row of int64 words: its weight, then counts and sums. A sum is some limbs,
+least first (a two's complement integer): `carry[j]` says that word j continues word j-1.
 
     delta row i ──group[i]──▶ state[g, :] += addend[i, :]      before[t, :] = state as it was
 
@@ -55,62 +55,57 @@ def fold(
 
 @njit(cache=True, nogil=True)
 def split_doubles(values: Any, weight: Any, fraction: int, limbs: Any, fits: Any) -> None:
-    """Doubles times weights as exact fixed-point numbers: limbs int64[n, 3], scaled by 2^fraction.
+    """Doubles times weights as exact fixed-point numbers: limbs int64[n, L], scaled by 2^fraction.
 
     values int64[n]: the doubles' bits. fits bool[n]: FALSE (and zero limbs) where the double is not
-    finite, too large or too fine for this form; the decision looks at the double alone.
+    finite, too large or too fine for this form; the decision looks at the double alone. What fits
+    leaves room for a total weight of 2^63.
     """
+    size = limbs.shape[1]
+    least, most = 1075 - fraction, 1022 + 64 * size - 64 - fraction
     for i in range(values.shape[0]):
         bits = np.uint64(values[i])
         exponent = np.int64((bits >> np.uint64(52)) & np.uint64(0x7FF))
         mantissa = bits & np.uint64(0xFFFFFFFFFFFFF)
-        limbs[i, 0] = 0
-        limbs[i, 1] = 0
-        limbs[i, 2] = 0
+        for k in range(size):
+            limbs[i, k] = 0
         fits[i] = True
         if exponent == 0 and mantissa == np.uint64(0):
             continue
-        if exponent < 1023 - 60 or exponent > 1023 + 46:
+        if exponent < least or exponent > most:
             fits[i] = False
             continue
-        mantissa |= np.uint64(1) << np.uint64(52)
-        shift = exponent - 1075 + fraction
-        low, mid, high = np.uint64(0), np.uint64(0), np.uint64(0)
-        if shift < 64:
-            low = mantissa << np.uint64(shift)
-            mid = mantissa >> np.uint64(64 - shift) if shift > 0 else np.uint64(0)
-        elif shift < 128:
-            mid = mantissa << np.uint64(shift - 64)
-            high = mantissa >> np.uint64(128 - shift) if shift > 64 else np.uint64(0)
-        else:
-            high = mantissa << np.uint64(shift - 128)
         times = weight[i]
-        negative = (bits >> np.uint64(63)) != np.uint64(0)
-        if times < 0:
-            negative = not negative
-            times = -times
-        low, mid, high = _times(low, mid, high, np.uint64(times))
+        negative = ((bits >> np.uint64(63)) != np.uint64(0)) != (times < 0)
+        low, high = _wide(mantissa | (np.uint64(1) << np.uint64(52)), np.uint64(abs(times)))
+        shift = exponent - least
+        at, up = shift // 64, np.uint64(shift % 64)
+        _put(limbs, i, at, low << up)
+        if up != np.uint64(0):
+            down = np.uint64(64) - up
+            _put(limbs, i, at + 1, (high << up) | (low >> down))
+            _put(limbs, i, at + 2, high >> down)
+        else:
+            _put(limbs, i, at + 1, high)
         if negative:
-            low, mid, high = ~low + np.uint64(1), ~mid, ~high
-            if low == np.uint64(0):
-                mid += np.uint64(1)
-                if mid == np.uint64(0):
-                    high += np.uint64(1)
-        limbs[i, 0] = np.int64(low)
-        limbs[i, 1] = np.int64(mid)
-        limbs[i, 2] = np.int64(high)
+            _negate(limbs, i)
 
 
 @njit(cache=True, nogil=True)
-def _times(low: Any, mid: Any, high: Any, times: Any) -> Any:
-    """A 192-bit number times a small one, modulo 2^192."""
-    if times == np.uint64(1):
-        return low, mid, high
-    l0, l1 = _wide(low, times)
-    m0, m1 = _wide(mid, times)
-    mid2 = m0 + l1
-    over = np.uint64(1) if mid2 < m0 else np.uint64(0)
-    return l0, mid2, high * times + m1 + over
+def _put(limbs: Any, i: int, k: int, word: Any) -> None:
+    """A word of number i, if it is not beyond the last (where it is zero)."""
+    if k < limbs.shape[1]:
+        limbs[i, k] = np.int64(word)
+
+
+@njit(cache=True, nogil=True)
+def _negate(limbs: Any, i: int) -> None:
+    """Number i times -1."""
+    carry = np.uint64(1)
+    for k in range(limbs.shape[1]):
+        word = ~np.uint64(limbs[i, k]) + carry
+        carry = np.uint64(1) if carry != np.uint64(0) and word == np.uint64(0) else np.uint64(0)
+        limbs[i, k] = np.int64(word)
 
 
 @njit(cache=True, nogil=True)
@@ -127,30 +122,39 @@ def _wide(a: Any, b: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def round_doubles(limbs: Any, fraction: int, out: Any) -> None:
-    """out float64[n]: the double nearest to each fixed-point number (ties to even)."""
+    """out float64[n]: the double nearest to each number of limbs int64[n, L] (ties to even)."""
+    size = limbs.shape[1]
+    number = np.empty((1, size), np.int64)
     for i in range(limbs.shape[0]):
-        low, mid, high = np.uint64(limbs[i, 0]), np.uint64(limbs[i, 1]), np.uint64(limbs[i, 2])
-        negative = limbs[i, 2] < 0
+        for k in range(size):
+            number[0, k] = limbs[i, k]
+        negative = number[0, size - 1] < 0
         if negative:
-            low, mid, high = ~low + np.uint64(1), ~mid, ~high
-            if low == np.uint64(0):
-                mid += np.uint64(1)
-                if mid == np.uint64(0):
-                    high += np.uint64(1)
-        top = 192
-        while top > 0 and high >> np.uint64(63) == np.uint64(0):
-            high = (high << np.uint64(1)) | (mid >> np.uint64(63))
-            mid = (mid << np.uint64(1)) | (low >> np.uint64(63))
-            low = low << np.uint64(1)
-            top -= 1
-        if top == 0:
+            _negate(number, 0)
+        last = size - 1
+        while last >= 0 and number[0, last] == 0:
+            last -= 1
+        if last < 0:
             out[i] = 0.0
             continue
-        mantissa = high >> np.uint64(11)
-        rest = high & np.uint64(0x7FF)
-        sticky = mid != np.uint64(0) or low != np.uint64(0)
+        # The highest 64 bits from the first one that is set, and whether anything is below them.
+        high: Any = np.uint64(number[0, last])
+        up = 0
+        while high >> np.uint64(63) == np.uint64(0):
+            high = high << np.uint64(1)
+            up += 1
+        sticky = False
+        if last > 0:
+            next = np.uint64(number[0, last - 1])
+            if up > 0:
+                high |= next >> np.uint64(64 - up)
+                next = next << np.uint64(up)
+            sticky = next != np.uint64(0)
+        for k in range(last - 1):
+            sticky = sticky or number[0, k] != 0
+        mantissa, rest = high >> np.uint64(11), high & np.uint64(0x7FF)
         half = np.uint64(0x400)
         if rest > half or (rest == half and (sticky or mantissa & np.uint64(1) == np.uint64(1))):
             mantissa += np.uint64(1)
-        value = np.float64(mantissa) * 2.0 ** (top - 53 - fraction)
+        value = np.float64(mantissa) * 2.0 ** (64 * last + 11 - up - fraction)
         out[i] = -value if negative else value

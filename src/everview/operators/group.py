@@ -2,13 +2,13 @@
 
 A group's state is a row of int64 words (kernels/group adds them up, carrying between limbs):
 
-    | weight | n₁ | sum₁: low, mid, high | n₂ | ...     one `n` per aggregate (non-NULL arguments),
-                                                       three limbs more for SUM and AVG
+    | weight | n₁ | sum₁: lowest limb ... highest | n₂ | ...     one `n` per aggregate (non-NULL
+                                                       arguments), and limbs for SUM and AVG
 
-Sums are 192-bit integers: of integers and decimals at their scale, of doubles as multiples of
-2^-112. Doubles that do not fit that (huge, tiny, NaN, infinite: by the value alone) are kept as
-exact Python integers beside it in `wide`. So every sum is exact, independent of order, and undone
-by a delete.
+Sums are wide integers: of integers and decimals at their scale in three limbs, of doubles as
+multiples of 2^-160 in five. Doubles that do not fit that (from 2^96 or below 2^-108, NaN, infinite:
+by the value alone) are kept as exact Python integers beside it in `wide`, which is read and written
+whole with every epoch. So every sum is exact, independent of order, and undone by a delete.
 
 A *partial* is the same words as columns of a delta: what one shard adds to a group in an epoch. It
 is folded before it travels, and folded again where the group lives.
@@ -35,14 +35,14 @@ from everview.errors import ValueOverflow
 from everview.kernels import group as kernel
 from everview.kernels.index import drop_unused
 from everview.plan.node import Aggregate
-from everview.plan.step import GroupSpec
+from everview.plan.step import LIMBS_OF_DOUBLES, GroupSpec, limbs
 from everview.schema import BIGINT, STRING, Type
 from everview.state.arena import Arena
 from everview.state.index import KeyIndex
 from everview.state.rows import Layout
 from everview.state.text import TextTable
 
-FRACTION = 112
+FRACTION = 160
 _WIDE_SHIFT = 1074  # every finite double is a multiple of 2^-1074
 _MASK = 2**64 - 1
 
@@ -61,11 +61,10 @@ class Group:
         at = 1
         for i, a in enumerate(spec.aggregates):
             self.at[i] = at
-            at += 1 if a.function == "count" else 4
+            at += 1 + limbs(a)
         self.carry = np.zeros(self.width, np.bool_)
         for i, a in enumerate(spec.aggregates):
-            if a.function != "count":
-                self.carry[self.at[i] + 2 : self.at[i] + 4] = True
+            self.carry[self.at[i] + 2 : self.at[i] + 1 + limbs(a)] = True
         self.wide: dict[str, Wide] = arena.scalars.setdefault("wide", {})
         self.touched = np.zeros(0, np.int32)
         self.before = np.zeros((0, self.width), np.int64)
@@ -251,13 +250,13 @@ class Group:
                 continue
             assert a.argument is not None
             valid = n != 0
-            limbs = words[:, at + 1 : at + 4]
+            number = words[:, at + 1 : at + 1 + limbs(a)]
             if a.argument.type.is_float:
-                values = self._double_sums(i, limbs, old=old)
+                values = self._double_sums(i, number, old=old)
                 if a.function == "avg":
                     values = np.divide(values, n, out=np.zeros(len(n)), where=valid)
             else:
-                values = _integers(limbs)
+                values = _integers(number)
                 if a.function == "avg":
                     values = _averages(values, n, a.argument.type, a.column.type)
                 _in_range(values, valid & there, a)
@@ -266,9 +265,9 @@ class Group:
             out[a.name] = Vector(a.column.type, values, None if valid.all() else valid)
         return out
 
-    def _double_sums(self, i: int, limbs: Array, *, old: bool) -> Array:
-        values = np.zeros(len(limbs))
-        kernel.round_doubles(np.ascontiguousarray(limbs), FRACTION, values)
+    def _double_sums(self, i: int, numbers: Array, *, old: bool) -> Array:
+        values = np.zeros(len(numbers))
+        kernel.round_doubles(np.ascontiguousarray(numbers), FRACTION, values)
         if not self.wide and not self.wide_before:
             return values
         for row, g in enumerate(self.touched):
@@ -277,7 +276,7 @@ class Group:
             if old and name in self.wide_before:
                 wide = self.wide_before[name]
             if wide is not None:
-                values[row] = _wide_value(wide, int(_integers(limbs[row : row + 1])[0]))
+                values[row] = _wide_value(wide, int(_integers(numbers[row : row + 1])[0]))
         return values
 
 
@@ -301,14 +300,15 @@ def _limbs(values: Array, times: Array, out: Array) -> None:
             out[row, k] = limb - 2**64 if limb > INT64_MAX else limb
 
 
-def _integers(limbs: Array) -> Array:
-    """192-bit integers as int64 where all fit, else Python integers."""
-    low, mid, high = limbs[:, 0], limbs[:, 1], limbs[:, 2]
-    sign = low >> 63
-    if np.array_equal(mid, sign) and np.array_equal(high, sign):
+def _integers(numbers: Array) -> Array:
+    """Numbers of limbs int64[n, L] as int64 where all fit, else as Python integers."""
+    low, last = numbers[:, 0], numbers.shape[1] - 1
+    if (numbers[:, 1:] == (low >> 63)[:, None]).all():
         return np.ascontiguousarray(low)
-    unsigned = [np.ascontiguousarray(x).view(np.uint64).astype(object) for x in (low, mid)]
-    wide: Array = (high.astype(object) << 128) | (unsigned[1] << 64) | unsigned[0]
+    wide: Array = numbers[:, last].astype(object)
+    for k in range(last - 1, -1, -1):
+        limb = np.ascontiguousarray(numbers[:, k]).view(np.uint64)
+        wide = (wide << 64) | limb.astype(object)
     return wide
 
 
@@ -346,12 +346,12 @@ def _in_range(values: Array, rows: Array, a: Aggregate) -> None:
 
 
 def _doubles(v: Vector, times: Array, out: Array) -> list[tuple[int, Wide]]:
-    """Split doubles into limbs (out int64[n, >=3]); those that do not fit come back as wide."""
-    limbs = np.zeros((len(times), 3), np.int64)
+    """Split doubles into limbs (the first words of out); those that do not fit come back wide."""
+    numbers = np.zeros((len(times), LIMBS_OF_DOUBLES), np.int64)
     fits = np.ones(len(times), np.bool_)
     doubles = v.values.astype(np.float64)
-    kernel.split_doubles(doubles.view(np.int64), times, FRACTION, limbs, fits)
-    out[:, :3] = limbs
+    kernel.split_doubles(doubles.view(np.int64), times, FRACTION, numbers, fits)
+    out[:, :LIMBS_OF_DOUBLES] = numbers
     rest = []
     for row in np.flatnonzero(~fits & (times != 0)):
         value, w = float(doubles[row]), int(times[row])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import pyarrow.compute as pc
 
 from everview.delta.delta import Delta, merge
 from everview.delta.evaluate import evaluate, matches
@@ -73,12 +74,10 @@ def _matching(predicate: Expr, columns: dict[str, Vector], there: Array, zone: s
 
 def _equal(a: Vector, b: Vector) -> Array:
     """Equal row by row; NULL equals NULL, NaN equals NaN."""
+    if a is b:
+        return np.ones(len(a), np.bool_)
     if a.type.is_text:
-        assert a.pool is not None
-        assert b.pool is not None
-        same = np.asarray(a.to_arrow().fill_null(a.pool[0]).to_numpy(zero_copy_only=False)) == (
-            np.asarray(b.to_arrow().fill_null(b.pool[0]).to_numpy(zero_copy_only=False))
-        )
+        same = np.asarray(pc.fill_null(pc.equal(a.to_arrow(), b.to_arrow()), False))
     else:
         same = a.values == b.values
         if a.type.is_float:

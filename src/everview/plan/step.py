@@ -29,12 +29,22 @@ class Make:
 Step = Keep | Make
 
 
+LIMBS, LIMBS_OF_DOUBLES = 3, 5
+
+
+def limbs(a: Aggregate) -> int:
+    """How many words the sum of an aggregate takes; a count has none."""
+    if a.function == "count" or a.argument is None:
+        return 0
+    return LIMBS_OF_DOUBLES if a.argument.type.is_float else LIMBS
+
+
 @dataclass(frozen=True, slots=True)
 class GroupSpec:
     """What is grouped by what. `columns`: the key columns as they leave, types and NULLs.
 
     The state of a group is `width` words: its weight, per aggregate the number of values it took,
-    and three limbs more for each sum (see operators/group).
+    and for each sum its limbs (see operators/group).
     """
 
     keys: tuple[Named, ...]
@@ -43,13 +53,13 @@ class GroupSpec:
 
     @property
     def width(self) -> int:
-        return 1 + sum(1 if a.function == "count" else 4 for a in self.aggregates)
+        return 1 + sum(1 + limbs(a) for a in self.aggregates)
 
     def of_doubles(self) -> list[int]:
         """The numbers of the aggregates that sum floating point values."""
         return [
             i for i, a in enumerate(self.aggregates)
-            if a.function != "count" and a.argument is not None and a.argument.type.is_float
+            if limbs(a) == LIMBS_OF_DOUBLES
         ]  # fmt: skip
 
     def partial_columns(self) -> tuple[Column, ...]:

@@ -106,7 +106,7 @@ class Run:
 
     def numbers(self) -> Progress:
         """The numbers of the progress line, over the last epochs."""
-        recent = list(self.reports)[-5:]
+        recent = [self.reports[i] for i in range(-min(5, len(self.reports)), 0)]
         seconds = sum(r.seconds for r in recent)
         return Progress(
             rows_per_second=sum(r.rows_in for r in recent) / seconds if seconds else None,

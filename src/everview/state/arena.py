@@ -74,10 +74,6 @@ class Arena:
     def bytes(self) -> int:
         return sum(a.nbytes for a in self._arrays.values())
 
-    def bytes_of(self, prefix: str) -> int:
-        """Bytes of the arrays whose names start with `prefix`."""
-        return sum(a.nbytes for n, a in self._arrays.items() if n.startswith(prefix))
-
     def leave(self, folder: Path) -> None:
         """Finish: write the header and rename the folder to its new place."""
         if self.folder is None:
