@@ -54,13 +54,6 @@ def test_arrays_without_width(arena: Arena) -> None:
     assert arena.grow("a", np.int64, (0,), 100).shape == (100, 0)
 
 
-def test_bytes_by_prefix(arena: Arena) -> None:
-    arena.array("rows.x", np.int64, (), 16)
-    arena.array("text.y", np.int8, (), 16)
-    assert arena.bytes_of("rows.") == 128
-    assert arena.bytes_of("text.") == 16
-
-
 def test_left_and_taken(tmp_path: Path) -> None:
     first, warm = Arena.take(tmp_path, None)
     assert not warm

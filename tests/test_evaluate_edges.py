@@ -9,10 +9,9 @@ import pyarrow as pa
 import pytest
 
 from everview.delta.evaluate import evaluate
-from everview.delta.evaluate.faults import may_fail
 from everview.delta.vector import Vector
 from everview.errors import ConfigError, EverviewError, PlanError, ValueOverflow
-from everview.expr import Call, Expr, Ref, call
+from everview.expr import Call, Expr, Ref, call, may_fail
 from everview.schema import (
     BIGINT,
     DATE,

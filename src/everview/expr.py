@@ -29,6 +29,8 @@ from everview.schema import (
     decimal,
 )  # fmt: skip
 
+_MOMENTS = ("DATE", "TIMESTAMP_NTZ", "TIMESTAMP")  # each widens to the next
+
 Value = bool | int | float | str | None
 
 
@@ -159,8 +161,8 @@ def common(types: tuple[Type, ...]) -> Type:
                 a, b = as_decimal(first), as_decimal(t)
                 scale = max(a.exact_scale, b.exact_scale)
                 first = _widest(max(a.digits, b.digits) + scale, scale)
-        elif {first.name, t.name} <= {"DATE", "TIMESTAMP", "TIMESTAMP_NTZ"}:
-            first = first if t.name == "DATE" else t
+        elif first.name in _MOMENTS and t.name in _MOMENTS:
+            first = max(first, t, key=lambda m: _MOMENTS.index(m.name))
         else:
             raise PlanError("PLAN.TYPES", f"{first} and {t} have no common type")
     return first
@@ -268,3 +270,54 @@ def aggregate_type(name: str, argument: Type | None) -> Type:
         more, finer = (10, 0) if name == "sum" else (4, 4)
         return decimal(min(p + more, MAX_PRECISION), min(s + finer, MAX_PRECISION))
     return BIGINT if name == "sum" else DOUBLE
+
+
+# ------------------------------------------------------- expressions that some rows may make fail
+#
+# Spark evaluates the arguments of CASE, AND, OR, COALESCE and IN only where they decide, so what
+# may fail must not be computed on other rows, nor on rows that are not there.
+
+_CHECKED_STEPS = frozenset({"add_days", "add_months", "add_micros"})
+
+
+def may_fail(expr: Expr) -> bool:
+    """Whether some input could make the expression raise instead of giving a value."""
+    if not isinstance(expr, Call):
+        return False
+    return any(may_fail(a) for a in expr.args) or _fails_itself(expr)
+
+
+def _fails_itself(expr: Call) -> bool:
+    if expr.op in ("+", "-", "*", "neg", "abs"):
+        return not expr.type.is_float and not _roomy(expr)
+    if expr.op in ("/", "%"):
+        by = expr.args[1]
+        nonzero = isinstance(by, Literal) and by.value is not None and float(by.value) != 0
+        return not nonzero or not (expr.type.is_float or _roomy(expr))
+    if expr.op == "cast":
+        return not _safe_cast(expr.args[0].type, expr.type)
+    return expr.op in _CHECKED_STEPS
+
+
+def _roomy(expr: Call) -> bool:
+    """Whether a decimal operation's type holds every result by its digits alone."""
+    if not expr.type.is_decimal:
+        return False
+    if expr.op in ("neg", "abs"):
+        return True
+    uncut = call(expr.op, *expr.args).type
+    p, s = uncut.precision or 0, uncut.exact_scale
+    return p < 38 and expr.type.digits >= p - s and expr.type.exact_scale >= s
+
+
+def _safe_cast(source: Type, target: Type) -> bool:
+    if source == target or target.name in ("STRING", "BINARY", "BOOLEAN"):
+        return source.name != "STRING" or target.name != "BOOLEAN"
+    if target.is_float:
+        return source.name != "STRING"
+    if source.is_exact and target.is_exact:
+        if target.is_integer:
+            return source.is_integer and source.digits <= target.digits
+        rounding = 1 if source.exact_scale > target.exact_scale else 0
+        return target.digits >= source.digits + rounding
+    return source.name in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ") and not target.is_exact

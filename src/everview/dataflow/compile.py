@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 
 from everview.dataflow.dataflow import Dataflow, Feed, Route, Stage
 from everview.errors import PlanError
-from everview.expr import Expr, Ref, conjunction, refs, rename
+from everview.expr import Expr, Ref, conjunction, conjuncts, may_fail, refs, rename
 from everview.plan import node
 from everview.plan.node import Assertion, Edge, Named, Node, Plan
 from everview.plan.step import GroupSpec, Keep, Make, Step
@@ -160,7 +160,11 @@ class _Compiler:
             )  # fmt: skip
         below = self.flow(n.input)
         if isinstance(below, _Source):
-            return self.on_source(n, below)
+            if below.scan.policy == "trust":
+                return self.on_source(n, below)
+            n, below = self.safely(n, below)
+            if isinstance(below, _Source):
+                return below
         if isinstance(n, node.Filter):
             below.step(Keep(n.predicate), below.columns, below.key)
         else:
@@ -170,6 +174,24 @@ class _Compiler:
             key = tuple(kept[k] for k in below.key) if whole else ()
             below.step(Make(n.columns), columns, key)
         return below
+
+    def safely(
+        self, n: node.Filter | node.Project, below: _Source
+    ) -> tuple[node.Filter | node.Project, _Flow]:
+        """What some row could make fail is computed behind a gate: a row that the policy refuses
+        must not end the query. Returns what is left to do, and above what."""
+        if isinstance(n, node.Project):
+            if any(may_fail(c.value) for c in n.columns):
+                return n, self.gate(below)
+            return n, self.on_source(n, below)
+        tests = conjuncts(n.predicate)
+        risky = tuple(t for t in tests if may_fail(t))
+        safe = tuple(t for t in tests if t not in risky)
+        if safe:
+            below = self.on_source(node.Filter(n.input, conjunction(safe)), below)
+        if not risky:
+            return n, below
+        return node.Filter(n.input, conjunction(risky)), self.gate(below)
 
     def on_source(self, n: node.Filter | node.Project, below: _Source) -> _Source:
         made = {m.name: m.value for m in below.make}

@@ -28,7 +28,6 @@ from everview.delta.evaluate import evaluate, matches
 from everview.delta.frame import batch_bytes, encode
 from everview.delta.vector import Array, Vector
 from everview.errors import InputError
-from everview.expr import Expr
 from everview.operators.group import Group
 from everview.state.arena import Arena
 from everview.state.text import TextTable
@@ -93,18 +92,14 @@ class Packer:
         self, stage: int, feed: Feed, columns: dict[str, Vector], marks: Marks, changes: Changes
     ) -> list[Packed]:
         seen = {f"{feed.alias}.{c.name}": columns[c.name] for c in feed.scan}
-        n, whole = len(marks.op), None
-        if feed.key and feed.policy != "trust":
-            whole = marks.op != DELETE  # of a delete the key alone counts: the rest may be anything
         passes = None
         if feed.filter is not None:
-            passes = _passing(feed.filter, seen, whole, n, self.zone)
+            passes = matches(feed.filter, seen, len(marks.op), zone=self.zone)
             if not feed.filtered:
                 if not passes.all():
                     seen, marks = _taken(seen, passes), marks.take(passes)
                 passes = None
-        known = whole if passes is None else passes
-        made = _make(feed, seen, known, len(marks.op), self.zone)
+        made = _make(feed, seen, passes, len(marks.op), self.zone)
         header = {
             "stage": stage, "feed": feed.name, "segment": changes.segment, "start": changes.start,
         }  # fmt: skip
@@ -174,35 +169,13 @@ def raw_text(columns: dict[str, Vector], row: int) -> str:
     return json.dumps(values, default=str, ensure_ascii=False)[:RAW]
 
 
-def _passing(
-    predicate: Expr, seen: dict[str, Vector], whole: Array | None, n: int, zone: str
-) -> Array:
-    """The rows that pass, asked only of whole ones."""
-    if whole is None or whole.all():
-        return matches(predicate, seen, n, zone=zone)
-    passes = np.zeros(n, np.bool_)
-    passes[whole] = matches(predicate, _taken(seen, whole), int(whole.sum()), zone=zone)
-    return passes
-
-
 def _make(
     feed: Feed, seen: dict[str, Vector], passes: Array | None, n: int, zone: str
 ) -> dict[str, Vector]:
-    """The columns that travel. Of rows that do not pass, and of deletes, only the key's values mean
-    anything, so nothing is computed from the others."""
-    if not feed.make:
-        made = dict(seen)
-    elif passes is None or passes.all():
+    """The columns that travel; under a failed filter only the key's values mean anything."""
+    made = dict(seen)
+    if feed.make:  # of rows that fail, too: what could fail itself is computed behind the gate
         made = {m.name: evaluate(m.value, seen, n, zone=zone) for m in feed.make}
-    else:
-        made = {}
-        for m in feed.make:
-            if m.value.expr == "ref":
-                made[m.name] = seen[m.value.name]
-            else:  # computed only where the filter lets it
-                made[m.name] = _spread(
-                    evaluate(m.value, _taken(seen, passes), int(passes.sum()), zone=zone), passes
-                )
     if passes is not None and not passes.all():
         for name, v in made.items():
             if name not in feed.key and "#" not in name:
@@ -213,16 +186,6 @@ def _make(
 
 def _taken(columns: dict[str, Vector], rows: Array) -> dict[str, Vector]:
     return {n: v.take(rows) for n, v in columns.items()}
-
-
-def _spread(v: Vector, passes: Array) -> Vector:
-    """Values of the passing rows, back in their places."""
-    at = np.where(passes, np.cumsum(passes) - 1, 0)
-    if not len(v):
-        return Vector.constant(None, v.type, len(passes))
-    spread = v.take(at)
-    valid = passes if spread.valid is None else spread.valid & passes
-    return Vector(v.type, spread.values, valid, v.pool)
 
 
 def _checked(

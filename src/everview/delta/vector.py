@@ -68,6 +68,14 @@ class Vector:
         valid = None if self.valid is None else self.valid[rows]
         return Vector(self.type, self.values[rows], valid, self.pool)
 
+    def spread(self, rows: Array) -> Vector:
+        """As rows of a longer vector, at the places of this mask; NULL elsewhere."""
+        if not len(self):
+            return Vector.constant(None, self.type, len(rows))
+        out = self.take(np.where(rows, np.cumsum(rows) - 1, 0))
+        out.valid = rows if out.valid is None else out.valid & rows
+        return out
+
     def to_arrow(self) -> pa.Array:
         """An Arrow array of `arrow_type(self.type)`; NULLs where not valid."""
         t, mask = self.type, None if self.valid is None else ~self.valid

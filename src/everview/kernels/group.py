@@ -78,7 +78,7 @@ def split_doubles(values: Any, weight: Any, fraction: int, limbs: Any, fits: Any
         times = weight[i]
         negative = ((bits >> np.uint64(63)) != np.uint64(0)) != (times < 0)
         low, high = _wide(mantissa | (np.uint64(1) << np.uint64(52)), np.uint64(abs(times)))
-        shift = exponent - least
+        shift: Any = exponent - least
         at, up = shift // 64, np.uint64(shift % 64)
         _put(limbs, i, at, low << up)
         if up != np.uint64(0):

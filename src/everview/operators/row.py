@@ -45,11 +45,9 @@ def difference(
     for step in steps:
         for side in (0, 1):
             if isinstance(step, Keep):
-                there[side] = there[side] & _matching(
-                    step.predicate, columns[side], there[side], zone
-                )
+                there[side] = _matching(step.predicate, columns[side], there[side], zone)
             else:
-                columns[side] = made(step, columns[side], len(there[side]), zone)
+                columns[side] = _made_where(step, columns[side], there[side], zone)
     changed = there[0] | there[1]
     both = there[0] & there[1]
     if both.any():
@@ -64,12 +62,23 @@ def difference(
 
 
 def _matching(predicate: Expr, columns: dict[str, Vector], there: Array, zone: str) -> Array:
-    """The predicate, asked only of rows that are there (others hold no meaning)."""
+    """The rows that pass, of those that are there: the others hold no meaning, and could fail."""
     rows = np.flatnonzero(there)
     out = np.zeros(len(there), np.bool_)
     taken = {n: v.take(rows) for n, v in columns.items()}
     out[rows] = matches(predicate, taken, len(rows), zone=zone)
     return out
+
+
+def _made_where(
+    step: Make, columns: dict[str, Vector], there: Array, zone: str
+) -> dict[str, Vector]:
+    """Other columns, computed only of rows that are there."""
+    if there.all():
+        return made(step, columns, len(there), zone)
+    taken = {n: v.take(there) for n, v in columns.items()}
+    out = made(step, taken, int(there.sum()), zone)
+    return {n: v.spread(there) for n, v in out.items()}
 
 
 def _equal(a: Vector, b: Vector) -> Array:

@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from everview.delta.evaluate import compare, dates, number, text
 from everview.delta.evaluate.cast import cast, convert
-from everview.delta.evaluate.faults import may_fail
 from everview.delta.evaluate.term import (
     Frame,
     Term,
@@ -34,7 +33,7 @@ from everview.delta.evaluate.term import (
 from everview.delta.evaluate.term import text as text_constant
 from everview.delta.vector import Array, Vector, numpy_type
 from everview.errors import PlanError
-from everview.expr import Call, Expr, Literal, Ref
+from everview.expr import Call, Expr, Literal, Ref, may_fail
 from everview.schema import STRING, Type
 
 Function = Callable[[Call, list[Term], Frame], Term]

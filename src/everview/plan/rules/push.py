@@ -20,7 +20,7 @@ def _sink(node: Node, tests: tuple[Expr, ...]) -> Node:
     """The node filtered by the tests, each as far down as it can go."""
     match node:
         case Filter():
-            return _sink(node.input, (*tests, *conjuncts(node.predicate)))
+            return _sink(node.input, (*conjuncts(node.predicate), *tests))  # the inner guards first
         case Project():
             values = {n.name: n.value for n in node.columns}
             return replace(node, input=_sink(node.input, tuple(rename(t, values) for t in tests)))
