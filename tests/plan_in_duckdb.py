@@ -121,8 +121,8 @@ def _call(expr: Call) -> str:
         case "like":
             escape = args[2] if len(args) > 2 else "'\\'"
             return f"({args[0]} LIKE {args[1]} ESCAPE {escape})"
-        case "cast":
-            return f"CAST({args[0]} AS {duck_type(expr.type)})"
+        case "cast" | "try_cast":
+            return f"{op}({args[0]} AS {duck_type(expr.type)})"
         case "case":
             pairs = zip(args[0::2], args[1::2], strict=False)
             whens = " ".join(f"WHEN {when} THEN {then}" for when, then in pairs)

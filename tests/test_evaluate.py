@@ -191,6 +191,7 @@ CASES: list[tuple[Expr, list[Any]]] = [
     (call("rtrim", s), ["a", "A", None, "", "héllo", "  x", "a%b", "😀é", "Straße"]),
     (call("trim", txt("\t x\n ")), ["\t x\n"] * 9),
     (call("length", s), [1, 1, None, 0, 5, 4, 3, 2, 6]),
+    (call("try_cast", s, type=INT), [None] * 9),
     (call("length", b), [1, 0, None, 2, 3, 1, 1, 1, 1]),
 ]  # fmt: skip
 

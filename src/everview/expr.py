@@ -63,6 +63,7 @@ class Call:
 
 
 Expr = Ref | Literal | Call
+CASTS = ("cast", "try_cast")  # their type is said, not ruled
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,9 @@ class Function:
 
 def call(op: str, *args: Expr, type: Type | None = None) -> Call:
     """A Call whose type follows the typing rule (`cast` takes its type as given)."""
-    if op == "cast":
+    if op in CASTS:
         if type is None or len(args) != 1:
-            raise PlanError("PLAN.CAST", "cast takes one argument and a type")
+            raise PlanError("PLAN.CAST", f"{op} takes one argument and a type")
         return Call(op, args, type)
     function = FUNCTIONS.get(op)
     if function is None:
@@ -231,6 +232,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "coalesce": Function((1, None), _same, "first that is not NULL"),
     "nullif": Function((2, 2), _same, "NULL if equal, else the first"),
     "cast": Function((1, 1), _same, "to the Call's own type; error when it does not fit"),
+    "try_cast": Function((1, 1), _same, "as cast; NULL when it does not fit"),
     "year": Function((1, 1), _always(INT), "of a date or timestamp"),
     "quarter": Function((1, 1), _always(INT), "1 to 4"),
     "month": Function((1, 1), _always(INT), "1 to 12"),

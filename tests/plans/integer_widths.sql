@@ -27,7 +27,7 @@ project f := facts.f, name := small.name, other := large.name
     edge facts (facts.small_key) -> small
     edge facts (facts.large_key) -> large
     copy facts [key facts.f]
-      project facts.f, facts.to_small, facts.to_large, facts.small_key := case when (facts.to_small >= -2147483648) and (facts.to_small <= 2147483647) then cast(facts.to_small as INT) end, facts.large_key := cast(facts.to_large as BIGINT)
+      project facts.f, facts.to_small, facts.to_large, facts.small_key := try_cast(facts.to_small as INT), facts.large_key := cast(facts.to_large as BIGINT)
         scan facts facts [key f] f, to_small, to_large
     copy small [key small.k]
       scan small small [key k] k, name
@@ -39,7 +39,7 @@ project f := facts.f, name := small.name, other := large.name
     edge facts (facts.small_key) -> small
     edge facts (facts.large_key) -> large
     copy facts [key facts.f]
-      project facts.f, facts.small_key := case when (facts.to_small >= -2147483648) and (facts.to_small <= 2147483647) then cast(facts.to_small as INT) end, facts.large_key := cast(facts.to_large as BIGINT)
+      project facts.f, facts.small_key := try_cast(facts.to_small as INT), facts.large_key := cast(facts.to_large as BIGINT)
         scan facts facts [key f] f, to_small, to_large
     copy small [key small.k]
       scan small small [key k] k, name

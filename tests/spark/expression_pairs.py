@@ -259,6 +259,13 @@ def pairs_of_casts() -> list[tuple[str, Expr]]:
         ("stamp", TIMESTAMP), ("stamp", TIMESTAMP_NTZ), ("word", BOOLEAN), ("s", BINARY),
     ]  # fmt: skip
     out: list[tuple[str, Expr]] = [(f"cast({c} as {t})", cast(C[c], t)) for c, t in plan]
+    tried = [("xi", SMALLINT), ("i", TINYINT), ("xb", INT), ("z", decimal(5, 2)), ("y", BIGINT),
+             ("w", decimal(4, 1)), ("h", INT), ("h", BIGINT), ("g", TINYINT), ("h", decimal(9, 2)),
+             ("s", INT), ("s", decimal(5, 2)), ("s", DOUBLE), ("s", BOOLEAN), ("s", DATE),
+             ("s", TIMESTAMP), ("num", TINYINT), ("day", TIMESTAMP), ("i", BIGINT), ("p", INT),
+             ("ts", INT), ("h", TIMESTAMP)]  # fmt: skip
+    out += [(f"try_cast({c} as {t})", call("try_cast", C[c], type=t)) for c, t in tried]
+    out.append(("try_cast('x' as int) + i", call("+", lit(None, INT), C["i"])))
     strings = ["t", "i", "xi", "xb", "d", "e", "w", "z", "y", "tiny", "f", "g", "h", "s", "p",
                "dt", "ts", "tn"]  # fmt: skip
     out += [(f"cast({c} as string)", cast(C[c], STRING)) for c in strings]

@@ -16,7 +16,7 @@ import decimal
 import re
 from collections.abc import Callable, Mapping
 
-from everview.expr import Call, Expr, Literal, Value
+from everview.expr import CASTS, Call, Expr, Literal, Value
 from everview.schema import BOOLEAN, INTEGER_BITS, Type
 
 _EXACT = decimal.Context(prec=120, rounding=decimal.ROUND_HALF_UP)
@@ -118,7 +118,7 @@ def timestamp_text(text: str) -> str | None:
 
 def fold(call: Call) -> Expr:
     """The call, or the constant it surely is; its arguments were folded before."""
-    if call.op == "cast":
+    if call.op in CASTS:
         only = call.args[0]
         if isinstance(only, Literal) and (converted := convert(only, call.type)) is not None:
             return converted

@@ -10,7 +10,7 @@ Not here: stages, routes and state (dataflow), JSON (plan/wire).
 
 from __future__ import annotations
 
-from everview.expr import Call, Expr, Literal, Ref
+from everview.expr import CASTS, Call, Expr, Literal, Ref
 from everview.plan.node import (
     Aggregate,
     Filter,
@@ -120,8 +120,8 @@ def _call(expr: Call) -> str:
     if op == "like":
         escape = f" escape {text(args[2])}" if len(args) > 2 else ""
         return f"{_operand(args[0])} like {text(args[1])}{escape}"
-    if op == "cast":
-        return f"cast({text(args[0])} as {expr.type})"
+    if op in CASTS:
+        return f"{op}({text(args[0])} as {expr.type})"
     if op == "case":
         return _case(args)
     return f"{op}({', '.join(map(text, args))})"

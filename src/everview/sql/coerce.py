@@ -11,7 +11,7 @@ Not here: which function takes what (sql/functions), values (delta/evaluate).
 
 from __future__ import annotations
 
-from everview.errors import PlanError, Position
+from everview.errors import PlanError, Position, SqlError
 from everview.expr import Call, Expr, Literal, as_decimal, call, common
 from everview.plan.constant import convert
 from everview.schema import BIGINT, DATE, DOUBLE, STRING, Type, decimal
@@ -63,6 +63,18 @@ def cast(value: Expr, type: Type, position: Position | None) -> Expr:
                 _LITERAL_HELP.get(type.name, "write a number that fits"),
             )
     return Call("cast", (value,), type)
+
+
+def try_cast(value: Expr, type: Type, position: Position | None) -> Expr:
+    """The value as another type, NULL where it does not fit."""
+    try:
+        tried = cast(value, type, position)
+    except SqlError as e:
+        if e.code == "TYPE.LITERAL":
+            return Literal(None, type)
+        raise
+    certain = tried is value or not isinstance(tried, Call)
+    return tried if certain else Call("try_cast", (value,), type)
 
 
 def widest(values: list[Expr], position: Position | None) -> Type:

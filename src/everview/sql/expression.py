@@ -276,6 +276,11 @@ def _cast(node: exp.Expr, env: Env) -> Expr:
     return coerce.cast(bind(node.this, env), type, env.at(node))
 
 
+def _try_cast(node: exp.Expr, env: Env) -> Expr:
+    type = read_type(node.args["to"], env.source)
+    return coerce.try_cast(bind(node.this, env), type, env.at(node))
+
+
 def _extract(node: exp.Expr, env: Env) -> Expr:
     field_name = node.this.name.upper()
     name = functions.EXTRACTS.get(field_name)
@@ -384,6 +389,7 @@ _MORE_PARTS: Mapping[type[exp.Expr], tuple[str, ...]] = {
     exp.Interval: ("unit",),
     exp.Case: ("ifs", "default"),
     exp.Cast: ("to", "_type"),
+    exp.TryCast: ("to", "_type", "requires_string", "safe"),
     exp.Substring: ("start", "length"),
     exp.Trim: ("position",),
     exp.DPipe: ("safe",),
@@ -418,6 +424,7 @@ _BINDERS: Mapping[type[exp.Expr], Callable[[exp.Expr, Env], Expr]] = {
     exp.Interval: _lone_interval,
     exp.Case: _case,
     exp.Cast: _cast,
+    exp.TryCast: _try_cast,
     exp.Extract: _extract,
     exp.Substring: _substring,
     exp.Trim: _trim,

@@ -1,4 +1,5 @@
-"""CAST between types, with Spark's ANSI rules: a value that does not fit is an error.
+"""CAST between types, with Spark's ANSI rules: a value that does not fit is an error, or NULL for
+TRY_CAST.
 
 | to        | of exact     | of float      | of text | of BOOLEAN | of DATE  | of TIMESTAMP     |
 |-----------|--------------|---------------|---------|------------|----------|------------------|
@@ -88,14 +89,20 @@ class _Job:
     def source(self) -> Type:
         return self.term.type
 
-    def made(self, values: Array) -> Term:
-        return Term(self.to, values, self.term.valid)
+    def made(self, values: Array, bad: Array | None = None) -> Term:
+        """The result; of rows marked bad (none of them NULL): an error, or NULL if only tried."""
+        valid = self.term.valid
+        if bad is None or not bad.any():
+            return Term(self.to, values, valid)
+        if self.call.op != "try_cast":
+            raise bad_cast(self.call, _value(self.term, first(bad)), self.source, self.to)
+        return Term(self.to, values, ~bad if valid is None else valid & ~bad)
 
 
 def _integer(job: _Job) -> Term | None:
     a, scale = job.term, job.source.exact_scale if job.source.is_exact else 0
     if job.source.is_float:
-        return job.made(_integers(job, a.values.astype(np.float64), job.to))
+        return job.made(*_integers(job, a.values.astype(np.float64), job.to))
     if job.source.name == "TIMESTAMP":
         return _within(job, Exact(a.values // SECOND, INT64_MIN // SECOND, INT64_MAX // SECOND))
     if job.source.is_exact or job.source.name == "BOOLEAN":
@@ -145,7 +152,7 @@ def _timestamp(job: _Job) -> Term | None:
     if job.source.is_float:
         with np.errstate(all="ignore"):
             micros = a.values.astype(np.float64) * float(SECOND)
-        return job.made(_integers(job, micros, BIGINT))
+        return job.made(*_integers(job, micros, BIGINT))
     return None
 
 
@@ -173,34 +180,33 @@ def _midnights(job: _Job) -> Term:
 
 
 def _within(job: _Job, x: Exact) -> Term:
-    """The result; raises if a row that is not NULL leaves the target's range."""
-    a, to = job.term, job.to
-    kept, bad = outside(x, a.valid, to if to.is_exact else BIGINT)
-    if bad is not None:
-        raise bad_cast(job.call, _value(a, first(bad)), a.type, to)
-    return Term(to, kept.values, a.valid, None, (kept.low, kept.high))
+    """The result; a row that is not NULL must not leave the target's range."""
+    kept, bad = outside(x, job.term.valid, job.to if job.to.is_exact else BIGINT)
+    made = job.made(kept.values, bad)
+    return Term(made.type, made.values, made.valid, None, (kept.low, kept.high))
 
 
 def _value(a: Term, row: int) -> Any:
     """A value as a message shows it."""
     value = a.values[row if len(a.values) > 1 else 0]
+    if a.pool is not None:
+        return a.pool[int(value)].as_py()
     if a.type.is_decimal:
         return shown(int(value), a.type.exact_scale)
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _integers(job: _Job, values: Array, to: Type) -> Array:
-    """Floats towards zero. As in Java, 2^63 itself still becomes the greatest BIGINT."""
+def _integers(job: _Job, values: Array, to: Type) -> tuple[Array, Array]:
+    """Floats towards zero, and which do not fit. As in Java, 2^63 itself still becomes the greatest
+    BIGINT."""
     a = job.term
     least, most = limits(to)
     with np.errstate(invalid="ignore"):
         good = (np.floor(values) <= float(most)) & (np.ceil(values) >= float(least))
     bad = ~good if a.valid is None else ~good & a.valid
-    if bad.any():
-        raise bad_cast(job.call, _value(a, first(bad)), a.type, job.to)
     safe = np.where(good, values, 0.0)
     top = safe >= 2.0**63
-    return np.where(top, INT64_MAX, np.where(top, 0.0, safe).astype(np.int64))
+    return np.where(top, INT64_MAX, np.where(top, 0.0, safe).astype(np.int64)), bad
 
 
 def _decimal_of_float(job: _Job) -> Term:
@@ -228,17 +234,14 @@ def _from_text(job: _Job) -> Term:
     assert a.pool is not None
     texts = a.pool.to_pylist()
     read = [_read(text, job.to, job.zone) for text in texts]
-    malformed = np.array([v is None for v in read], np.bool_)
-    if malformed.any():
-        bad = malformed[a.values]
-        if a.valid is not None:
-            bad = bad & a.valid
-        if bad.any():
-            raise bad_cast(job.call, texts[int(a.values[first(bad)])], a.type, job.to)
+    bad = np.array([v is None for v in read], np.bool_)[a.values]
+    if a.valid is not None:
+        bad = bad & a.valid
     values = np.empty(len(read), object if job.to.is_decimal else numpy_type(job.to))
     with np.errstate(over="ignore"):  # a DOUBLE beyond FLOAT is infinite
         values[:] = [0 if v is None else v for v in read]
-    return Term(job.to, narrow(values[a.values]), a.valid)
+    known = _Job(a, job.to, job.zone, job.call)
+    return known.made(narrow(values[a.values]), bad)
 
 
 def _read(text: str, to: Type, zone: str) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from everview.delta.vector import Array
 from everview.errors import ValueOverflow
-from everview.expr import Call, Expr, Literal, Ref
+from everview.expr import CASTS, Call, Expr, Literal, Ref
 from everview.schema import Type
 
 _INFIX = frozenset({"and", "or", "=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "like"})
@@ -23,8 +23,8 @@ def describe(expr: Expr) -> str:
     if isinstance(expr, Literal):
         value = expr.value
         return f"'{value}'" if isinstance(value, str) and not expr.type.is_numeric else str(value)
-    if expr.op == "cast":
-        return f"cast({describe(expr.args[0])} as {expr.type})"
+    if expr.op in CASTS:
+        return f"{expr.op}({describe(expr.args[0])} as {expr.type})"
     parts = [describe(a) for a in expr.args]
     if expr.op in _INFIX and len(parts) > 1:
         return "(" + f" {expr.op} ".join(parts) + ")"

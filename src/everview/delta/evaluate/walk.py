@@ -281,6 +281,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "neg": _typed_of(number.negate),
     "abs": _typed_of(number.absolute),
     "cast": cast,
+    "try_cast": cast,
     **dict.fromkeys(
         ("year", "quarter", "month", "day", "dayofweek", "dayofyear", "hour", "minute", "second"),
         dates.field,

@@ -34,7 +34,7 @@ from everview.plan.node import (
     key,
 )  # fmt: skip
 from everview.plan.walk import bottom_up, names
-from everview.schema import BIGINT, BOOLEAN, INT, INTEGER_BITS, Type
+from everview.schema import BIGINT, INT, Type
 
 MAX_COPIES = 64
 INTEGERS = (Type("SMALLINT"), INT, BIGINT)
@@ -206,10 +206,7 @@ def _narrowed(value: Expr, type: Type) -> Expr:
     """An integer as a narrower one; NULL where it does not fit, since then no key equals it."""
     if value.type == type:
         return value
-    limit = 1 << (INTEGER_BITS[type.name] - 1)
-    low, high = Literal(-limit, value.type), Literal(limit - 1, value.type)
-    fits = Call("and", (call(">=", value, low), call("<=", value, high)), BOOLEAN)
-    return call("case", fits, call("cast", value, type=type))
+    return call("try_cast", value, type=type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,10 +304,8 @@ def _assemble(
 
 def _imply(value: Expr, k: Ref, implied: _Classes) -> None:
     """What a followed edge makes equal; behind a narrowed value stands the wider one."""
-    if isinstance(value, Call) and value.op == "case":
-        wide = value.args[1]
-        assert isinstance(wide, Call)
-        inner = wide.args[0]
+    if isinstance(value, Call) and value.op == "try_cast":
+        inner = value.args[0]
         implied.unite(inner, call("cast", k, type=inner.type))
     else:
         implied.unite(value, k)
