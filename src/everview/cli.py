@@ -291,6 +291,11 @@ def _told() -> Iterator[None]:
             raise
         typer.echo(error.render(), err=True)
         raise typer.Exit(REFUSED) from None
+    except OSError as error:
+        if _before.debug:
+            raise
+        typer.echo(f"[CLI.FILE] {error.filename or 'a file'}: {error.strerror or error}", err=True)
+        raise typer.Exit(REFUSED) from None
     except Exception as error:
         if _before.debug:
             raise
@@ -317,7 +322,7 @@ def _text(file: str) -> str:
     if file == "-":
         return sys.stdin.read()
     try:
-        return Path(file).read_text(encoding="utf-8")
+        return Path(file).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError("CLI.FILE", f"there is no file {file}", fix="check the path") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -328,9 +333,12 @@ def _planned(
     file: str, config: Config, given: list[Path] | None
 ) -> tuple[Schema, tuple[Plan, ...]]:
     text = _text(file)
+    from everview.plan.check import check_shown
     from everview.plan.rules import optimize
 
     schema, plans = _declared(text, config, given)
+    for one in plans.values():
+        check_shown(one)
     return schema, tuple(optimize(one) for one in plans.values())
 
 
@@ -342,8 +350,17 @@ def _declared(
     from everview.sql.script import read_script
 
     script = read_script(text, policy=config.policy)
-    plans = [read_plan(_text(str(path)), script.schema) for path in given or ()]
+    plans = [
+        read_plan(one, script.schema) for p in given or () for one in _documents(_text(str(p)))
+    ]
     return script.schema, {**script.views, **{p.name: p for p in plans}}
+
+
+def _documents(text: str) -> list[str]:
+    """The plans in a text: one, or one a line as `everview plan` prints them."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    each = all(line.startswith("{") and line.endswith("}") for line in lines)
+    return lines if each and len(lines) > 1 else [text]
 
 
 def _named(plans: tuple[Plan, ...], views: list[str] | None) -> tuple[Plan, ...]:

@@ -28,6 +28,7 @@ from everview.dataflow.explain import explain
 from everview.dataflow.program import Program, dataflow_of
 from everview.delta.changes import DELETE, INSERT, UPDATE
 from everview.errors import ConfigError, InputError, SqlError
+from everview.plan.check import check_shown
 from everview.plan.node import Plan
 from everview.plan.rules import optimize
 from everview.plan.wire import read_plan, to_json
@@ -192,14 +193,14 @@ class Table:
             )  # fmt: skip
         self.folder = str(db.base / self.relation.options["path"])
 
-    def insert(self, rows: Sequence[Mapping[str, Any] | Sequence[Any]]) -> None:
+    def insert(self, rows: Iterable[Mapping[str, Any] | Sequence[Any]]) -> None:
         hand.append(self.folder, self.relation, INSERT, rows)
 
-    def update(self, rows: Sequence[Mapping[str, Any] | Sequence[Any]]) -> None:
+    def update(self, rows: Iterable[Mapping[str, Any] | Sequence[Any]]) -> None:
         """New images of rows that are there, by key."""
         hand.append(self.folder, self.relation, UPDATE, rows)
 
-    def delete(self, rows: Sequence[Mapping[str, Any] | Sequence[Any]]) -> None:
+    def delete(self, rows: Iterable[Mapping[str, Any] | Sequence[Any]]) -> None:
         """Rows that go; of a relation with a key, the key columns suffice."""
         hand.append(self.folder, self.relation, DELETE, rows)
 
@@ -289,6 +290,7 @@ class View:
         )  # fmt: skip
 
     def _check(self, form: Form) -> None:
+        check_shown(self.plan, form)
         flow = dataflow_of(self._program(self.db.config.shards))
         if form == "upsert" and not flow.key:
             raise ConfigError(

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SHOWN = 160  # characters of a line of text
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -20,10 +22,17 @@ class Position:
     length: int = 1
 
     def caret(self) -> str:
-        """The line of the text, and a second line with carets under the place."""
+        """The line of the text (of a long one, what is around the place), and a second line with
+        carets under the place."""
         lines = self.text.splitlines() or [""]
-        line = lines[min(self.line, len(lines)) - 1]
-        return f"  {line}\n  {' ' * (self.column - 1)}{'^' * max(1, self.length)}"
+        line, at = lines[min(self.line, len(lines)) - 1], self.column - 1
+        length = max(1, min(self.length, SHOWN))
+        if len(line) > SHOWN:
+            start = max(0, at - SHOWN // 2)
+            cut = line[start : start + SHOWN]
+            before, after = "... " if start else "", " ..." if start + SHOWN < len(line) else ""
+            line, at = before + cut + after, at - start + len(before)
+        return f"  {line}\n  {' ' * at}{'^' * length}"
 
 
 class EverviewError(Exception):

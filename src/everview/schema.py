@@ -25,6 +25,10 @@ Placement = Literal["auto", "replicated", "partitioned"]
 INTEGER_BITS: Mapping[str, int] = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 MAX_PRECISION = 38
 
+KIND, EPOCH, DELETED = "kind", "epoch", "deleted"
+CHANGELOG: Mapping[str, tuple[str, str]] = {"retract": (KIND, EPOCH), "upsert": (DELETED, EPOCH)}
+"""The columns that a changelog has before those of its view, by form."""
+
 
 @dataclass(frozen=True, slots=True)
 class Type:

@@ -19,9 +19,9 @@ from typing import Any
 import pyarrow as pa
 
 from everview.errors import InputError
+from everview.schema import DELETED, EPOCH, KIND
 
 Row = tuple[Any, ...]
-KIND, EPOCH, DELETED = "kind", "epoch", "deleted"
 WEIGHTS = {"+I": 1, "+U": 1, "-U": -1, "-D": -1}
 NAN = "NaN"
 

@@ -18,9 +18,10 @@ Not here: reading the rows (folder reads them as any change folder).
 from __future__ import annotations
 
 import datetime as dt
+import math
 import os
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from numbers import Integral
 from typing import Any
@@ -38,6 +39,7 @@ from everview.errors import InputError
 from everview.schema import INTEGER_BITS, Column, Relation, Type
 
 CHANGE_COLUMN = "_change_type"
+FLOAT_MAX = 3.4028235677973366e38  # from here on a FLOAT is infinite: halfway to 2^128
 Row = Mapping[str, Any] | Sequence[Any]
 _EPOCH, _MICROSECOND = dt.datetime(1970, 1, 1), dt.timedelta(microseconds=1)
 _WORDS = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
@@ -50,7 +52,7 @@ def HandFolder(path: str, relation: Relation, *, zone: str = "UTC", tasks: int =
     return ChangeFolder(path, relation, "parquet", CHANGE_COLUMN, zone=zone, tasks=tasks)
 
 
-def append(folder: str, relation: Relation, op: int, rows: Sequence[Row]) -> str | None:
+def append(folder: str, relation: Relation, op: int, rows: Iterable[Row]) -> str | None:
     """Write the rows as one file; its name, or None if there are no rows.
 
     `op` is INSERT, UPDATE (by key: the whole new row) or DELETE. A row is a dict by column name or
@@ -65,6 +67,7 @@ def append(folder: str, relation: Relation, op: int, rows: Sequence[Row]) -> str
             f"relation {relation.name} has no primary key, so a row cannot be updated by key",
             fix="delete the old row and insert the new one",
         )
+    rows = list(rows)
     if not rows:
         return None
     table = to_table(relation, op, rows)
@@ -100,14 +103,18 @@ def to_table(relation: Relation, op: int, rows: Sequence[Row]) -> pa.Table:
 def _by_name(relation: Relation, row: Row, i: int) -> Mapping[str, Any]:
     names = [c.name for c in relation.columns]
     if isinstance(row, Mapping):
-        unknown = [n for n in row if n not in names]
-        if unknown:
-            raise InputError(
-                "INPUT.UNKNOWN_COLUMN",
-                f"row {i}: relation {relation.name} has no column {unknown[0]}",
-                fix=f"its columns are {', '.join(names)}",
-            )
-        return row
+        given = {}
+        for said, value in row.items():
+            name = said if said in names else _folded(str(said), names)
+            if name is None or name in given:
+                raise InputError(
+                    "INPUT.UNKNOWN_COLUMN",
+                    f"row {i}: relation {relation.name} has no column {said}"
+                    + (", or has it twice" if name in given else ""),
+                    fix=f"its columns are {', '.join(names)}",
+                )
+            given[name] = value
+        return given
     if isinstance(row, (str, bytes)) or len(row) != len(names):
         raise InputError(
             "INPUT.ROW_LENGTH",
@@ -115,6 +122,11 @@ def _by_name(relation: Relation, row: Row, i: int) -> Mapping[str, Any]:
             fix=f"the columns of {relation.name} are {', '.join(names)}",
         )
     return dict(zip(names, row, strict=True))
+
+
+def _folded(said: str, names: list[str]) -> str | None:
+    alike = [n for n in names if n.lower() == said.lower()]
+    return alike[0] if len(alike) == 1 else None
 
 
 # ------------------------------------------------------------------------------------------ values
@@ -179,10 +191,12 @@ def _decimal(value: Any, t: Type) -> Decimal | None:
     return Decimal((sign, tuple(map(int, str(unscaled))), -t.exact_scale))
 
 
-def _float(value: Any, _: Type) -> float | None:
+def _float(value: Any, t: Type) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     number = float(value)
+    if t.name == "FLOAT" and abs(number) >= FLOAT_MAX and math.isfinite(number):
+        return None
     return number if isinstance(value, float) or int(number) == value else None
 
 

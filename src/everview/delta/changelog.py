@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 
 from everview.delta.delta import WEIGHT, Delta
 from everview.delta.vector import Array
+from everview.schema import DELETED, EPOCH, KIND
 
-KIND, EPOCH, DELETED = "kind", "epoch", "deleted"
 _RANK, _SIGN = "#rank", "#sign"
 
 

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from everview.errors import EverviewError, PlanError
+from everview.errors import ConfigError, EverviewError, PlanError
 from everview.expr import Call, Expr, Literal, Ref, aggregate_type, call
 from everview.plan.constant import convert
 from everview.plan.node import (
@@ -34,7 +34,7 @@ from everview.plan.node import (
     columns,
     inputs,
 )  # fmt: skip
-from everview.schema import INTEGER_BITS, STRING, Schema, Type
+from everview.schema import CHANGELOG, INTEGER_BITS, STRING, Schema, Type
 
 MAX_DEPTH = 64
 
@@ -73,6 +73,22 @@ def _declared(scan: Scan, schema: Schema, path: str) -> None:
     if (scan.key, scan.policy) != (relation.key, relation.policy):
         raise _bad("RELATION", path, f"{scan.relation} has the key ({', '.join(relation.key)}) "
                    f"and the policy {relation.policy}")  # fmt: skip
+
+
+def check_shown(plan: Plan, form: str = "retract") -> None:
+    """A view that is shown as a changelog leaves the changelog's own columns to it."""
+    if form not in CHANGELOG:
+        raise ConfigError(
+            "CONFIG.FORM", f"a changelog has no form {form!r}", fix=" or ".join(CHANGELOG)
+        )
+    for column in columns(plan.root):
+        if column.name in CHANGELOG[form]:
+            raise PlanError(
+                "VIEW.RESERVED_COLUMN",
+                f"view {plan.name} has a column {column.name}, as its changelog has one of its own",
+                fix=f"give it another name: AS {column.name}_",
+                position=plan.position(rf"\b{column.name}\b"),
+            )
 
 
 def too_deep(node: Node) -> bool:

@@ -18,10 +18,11 @@ Not here: text forms (plan/explain), JSON (plan/wire), stages (dataflow).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from everview.errors import PlanError
+from everview.errors import PlanError, Position
 from everview.expr import AggregateName, Expr
 from everview.schema import Column, Policy
 
@@ -151,6 +152,16 @@ class Plan:
     sql: str = ""
     line: int = 1
     column: int = 1
+
+    def position(self, pattern: str) -> Position | None:
+        """Where a pattern first stands in the text, as a place in the script that holds it."""
+        text = "\n" * (self.line - 1) + " " * (self.column - 1) + self.sql
+        found = re.search(pattern, text, re.IGNORECASE)
+        if found is None:
+            return None
+        start, width = found.start(), found.end() - found.start()
+        line = text.count("\n", 0, start) + 1
+        return Position(text, line, start - text.rfind("\n", 0, start), width)
 
 
 def inputs(node: Node) -> tuple[Node, ...]:

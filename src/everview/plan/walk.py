@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from everview.expr import Call, Expr, Ref
+from everview.expr import Call, Expr, Literal, Ref
 from everview.plan.node import (
     Assertion,
     Filter,
@@ -83,8 +83,12 @@ def expression_up(expr: Expr, change: Callable[[Call], Expr]) -> Expr:
 
 
 def size(expr: Expr) -> int:
-    """How many vertices the expression has, written out."""
-    return 1 + sum(map(size, expr.args)) if isinstance(expr, Call) else 1
+    """How many vertices the expression has, written out; a list of constants in IN is one."""
+    if not isinstance(expr, Call):
+        return 1
+    if expr.op == "in":
+        return 2 + sum(size(a) for a in expr.args if not isinstance(a, Literal))
+    return 1 + sum(map(size, expr.args))
 
 
 def names(expr: Expr) -> frozenset[str]:

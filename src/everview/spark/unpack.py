@@ -23,11 +23,12 @@ from pyspark.sql.types import StructType
 from everview.dataflow.dataflow import Dataflow, Route
 from everview.dataflow.program import dataflow_of
 from everview.dataflow.route import cut, shards_of
-from everview.delta.changelog import DELETED, EPOCH, KIND, canonical, retract, upsert
+from everview.delta.changelog import canonical, retract, upsert
 from everview.delta.consolidate import consolidate
 from everview.delta.delta import Delta, merge
 from everview.delta.frame import batch_bytes, batch_of, decode, encode, peek
 from everview.delta.vector import arrow_type
+from everview.schema import DELETED, EPOCH, KIND
 from everview.spark.hosted import BLOBS, Hosted
 from everview.spark.source import blob_rows
 

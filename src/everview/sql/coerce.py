@@ -77,7 +77,7 @@ def try_cast(value: Expr, type: Type, position: Position | None) -> Expr:
     return tried if certain else Call("try_cast", (value,), type)
 
 
-def widest(values: list[Expr], position: Position | None) -> Type:
+def widest(values: list[Expr], position: Position | None, *, compared: bool = False) -> Type:
     """The type all values take in a comparison, CASE or COALESCE; text gives way, as in ANSI."""
     types = tuple(v.type for v in values if v is not NULL)
     others = tuple(t for t in types if t.name != "STRING")
@@ -90,21 +90,21 @@ def widest(values: list[Expr], position: Position | None) -> Type:
             "TYPE.MISMATCH", position, e.message, "cast one side: CAST(... AS type)"
         ) from None
     texts = [v for v in values if v is not NULL and v.type.name == "STRING"]
-    return _with_text(type, texts) if texts else type
+    return _with_text(type, texts, compared=compared) if texts else type
 
 
-def _with_text(type: Type, texts: list[Expr]) -> Type:
+def _with_text(type: Type, texts: list[Expr], *, compared: bool) -> Type:
     """As Spark: text becomes BIGINT beside integers, DOUBLE beside fractions, else the type.
 
-    Exactly written literals beside decimals stay decimals, which compares the same and exactly.
+    Exactly written literals compared with decimals are decimals: that compares the same, exactly.
     """
     if type.is_integer:
         return BIGINT
-    if type.is_decimal:
+    if type.is_decimal and compared:
         found = [literal_decimal(str(t.value)) if isinstance(t, Literal) else None for t in texts]
         exact = [t for t in found if t is not None]
         return common((type, *exact)) if len(exact) == len(texts) else DOUBLE
-    return DOUBLE if type.is_float else type
+    return DOUBLE if type.is_float or type.is_decimal else type
 
 
 def literal_decimal(text: str) -> Type | None:
@@ -118,9 +118,9 @@ def literal_decimal(text: str) -> Type | None:
     return decimal(precision, len(fraction)) if precision <= 38 else None
 
 
-def same(values: list[Expr], position: Position | None) -> list[Expr]:
+def same(values: list[Expr], position: Position | None, *, compared: bool = False) -> list[Expr]:
     """The values, each as the type all of them take."""
-    type = widest(values, position)
+    type = widest(values, position, compared=compared)
     return [cast(v, type, position) for v in values]
 
 
@@ -128,7 +128,7 @@ def comparable(values: list[Expr], position: Position | None) -> list[Expr]:
     """As `same`, for comparisons: beside decimals an integer literal takes its fewest digits."""
     if any(v.type.is_decimal for v in values if v is not NULL):
         values = [_as_decimal(v, position) if _is_whole(v) else v for v in values]
-    return same(values, position)
+    return same(values, position, compared=True)
 
 
 def _is_whole(value: Expr) -> bool:

@@ -30,6 +30,7 @@ MAX_NODES = 20_000
 _KEPT_PARSERS = ("CAST", "TRY_CAST", "EXTRACT", "SUBSTRING", "SUBSTR", "TRIM")
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+_AFTER_COMMA = {TokenType.COMMA, TokenType.R_PAREN, TokenType.FROM, TokenType.WHERE, TokenType.END}
 
 
 class _Parser(SparkParser):
@@ -53,6 +54,9 @@ class Dialect(Spark):
         KEYWORDS: ClassVar[Any] = {
             **Spark.Tokenizer.KEYWORDS,
             "BYTES": TokenType.BINARY,
+            "INT2": TokenType.SMALLINT,  # by their bytes, as everywhere but in ClickHouse
+            "INT4": TokenType.INT,
+            "INT8": TokenType.BIGINT,
             "TIMESTAMP WITHOUT TIME ZONE": TokenType.TIMESTAMPNTZ,
         }
         STRING_ESCAPES: ClassVar[Any] = ["'", '"', "\\"]  # 'it''s' is one text, as in Spark 4
@@ -163,6 +167,7 @@ def _split(tokens: list[Token]) -> list[tuple[Token, ...]]:
 def _statement(text: str, tokens: tuple[Token, ...]) -> Statement:
     source = Source(text, tokens)
     _check_depth(source)
+    _check_commas(source)
     try:
         trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE, max_nodes=MAX_NODES).parse(
             list(tokens), text
@@ -186,6 +191,36 @@ def _check_depth(source: Source) -> None:
         depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
         if depth > MAX_DEPTH:
             raise too_deep(source.at(token.start, token.end))
+
+
+def _check_commas(source: Source) -> None:
+    """The parser passes over commas with nothing before or behind them, and closes parentheses with
+    any closing word."""
+    opened: list[TokenType] = []
+    for token, following in pairwise((*source.tokens, None)):
+        assert token is not None
+        kind, next_kind = token.token_type, following.token_type if following else None
+        if kind in _OPENING:
+            opened.append(kind)
+        elif (
+            kind in _CLOSING
+            and opened
+            and (opened.pop() == TokenType.CASE) != (kind == TokenType.END)
+        ):
+            raise _stray(source, token)
+        if kind == TokenType.COMMA and (next_kind is None or next_kind in _AFTER_COMMA):
+            raise _stray(source, token)
+        if kind == TokenType.L_PAREN and next_kind == TokenType.COMMA:
+            raise _stray(source, token)
+
+
+def _stray(source: Source, token: Token) -> SqlError:
+    return SqlError(
+        "SYNTAX",
+        f"{token.text!r} stands where it cannot",
+        fix="look at what is missing before or after it",
+        position=source.at(token.start, token.end),
+    )
 
 
 def too_deep(position: Position | None) -> SqlError:

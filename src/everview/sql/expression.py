@@ -29,7 +29,7 @@ from everview.sql import coerce, functions
 from everview.sql.datatype import read_type
 from everview.sql.dialect import MAX_DEPTH, Source, too_deep
 from everview.sql.literals import check_pattern, interval, number
-from everview.sql.scope import Scope, resolve, unknown
+from everview.sql.scope import Scope, meant, resolve, unknown
 from everview.sql.subset import refuse, similar
 
 AGGREGATE_NAMES: Mapping[str, AggregateName] = {
@@ -42,7 +42,8 @@ class Env:
     """Where an expression stands: its scope, and what it may refer to besides columns.
 
     `aggregates` maps (function, argument) to its Ref; None where no aggregate may stand.
-    `aliases` are select items that a name may mean if no column has it.
+    `aliases` are select items that a name may mean if no column has it; or, outside an aggregate in
+    HAVING, if the column is none of the `keys` that are grouped by.
     `columns` remembers where each column was first named.
     """
 
@@ -53,6 +54,10 @@ class Env:
     aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
     columns: dict[str, exp.Expr] = field(default_factory=dict)
     in_aggregate: bool = False
+    keys: frozenset[Expr] | None = None
+
+    def means_alias(self, column: Expr) -> bool:
+        return self.keys is not None and not self.in_aggregate and column not in self.keys
 
     def at(self, node: exp.Expr) -> Position:
         return self.source.position(node)
@@ -88,11 +93,11 @@ def _column(node: exp.Expr, env: Env) -> Expr:
     if isinstance(node.this, exp.Star):
         raise refuse("UNSUPPORTED.SYNTAX", env.at(node), "* inside an expression")
     ref = resolve(node, env.scope, env.source)
-    if ref is None:
-        alias = env.aliases.get(node.name.lower()) if not node.table else None
-        if alias is None:
-            raise unknown(node, env.scope, env.source)
+    alias = None if node.table else env.aliases.get(meant(node.name, env.aliases))
+    if alias is not None and (ref is None or env.means_alias(ref)):
         return bind(alias, replace(env, aliases={}))
+    if ref is None:
+        raise unknown(node, env.scope, env.source)
     env.columns.setdefault(ref.name, node)
     return ref
 

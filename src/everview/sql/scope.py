@@ -3,14 +3,15 @@
     FROM orders o, lineitem      Scope ── Item o         o_orderkey -> Ref(o.o_orderkey), ...
                                     └──── Item lineitem  l_orderkey -> Ref(lineitem.l_orderkey)
 
-Identifiers fold to lower case unless they are quoted. A column merged by USING is one column.
+Identifiers fold to lower case unless they are quoted; where nothing has exactly that name, case
+does not matter (as in Spark). A column merged by USING is one column.
 
 Not here: select aliases (sql/select tries them after the scope), types.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -37,12 +38,15 @@ class Scope:
 
     def lookup(self, column: str, table: str) -> list[tuple[Item, Ref]]:
         """Every item that has the column."""
-        return [
-            (item, item.columns[column])
-            for item in self.items
-            if column in item.columns
-            and (item.name == table if table else (item.name, column) not in self.merged)
-        ]
+        table = meant(table, [i.name for i in self.items]) if table else ""
+        found = []
+        for item in self.items:
+            name = meant(column, item.columns)
+            if name in item.columns and (
+                item.name == table if table else (item.name, name) not in self.merged
+            ):
+                found.append((item, item.columns[name]))
+        return found
 
     def shown(self, table: str = "") -> list[tuple[str, Ref]]:
         """What `*` (or `table.*`) stands for, in order."""
@@ -53,6 +57,15 @@ class Scope:
             for name, ref in item.columns.items()
             if table or (item.name, name) not in self.merged
         ]
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """The one of these names that a name means: itself, else the only one that differs in case
+    alone; otherwise it stays as it is."""
+    if name in (names := list(names)):
+        return name
+    alike = [n for n in names if n.lower() == name.lower()]
+    return alike[0] if len(alike) == 1 else name
 
 
 def fold(identifier: exp.Expr | str, source: Source) -> str:

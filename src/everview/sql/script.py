@@ -27,6 +27,7 @@ from everview.sql.subset import check as check_subset
 from everview.sql.subset import refuse
 
 ANSWER = "answer"
+_DECLARATIONS = ("CREATE TABLE", "CREATE VIEW", "CREATE MATERIALIZED")
 _NOTHING = Schema()
 
 
@@ -119,7 +120,9 @@ def _view(
             raise refuse("SCRIPT.ONE_SELECT", source.first(), what)
         return _plan(ANSWER, statement, tree, None, schema, views)
     if not isinstance(tree, exp.Create) or _kind(statement) != "VIEW":
-        raise refuse("UNSUPPORTED.STATEMENT", source.first(), _words(statement))
+        words = _words(statement)
+        code = "SYNTAX.DECLARATION" if words in _DECLARATIONS else "UNSUPPORTED.STATEMENT"
+        raise refuse(code, source.first(), words)
     target, listed = tree.this, None
     if isinstance(target, exp.Schema):
         target, listed = target.this, target.expressions

@@ -38,7 +38,7 @@ from everview.sql import coerce
 from everview.sql.ddl import table_name
 from everview.sql.dialect import MAX_DEPTH, Source, too_deep
 from everview.sql.expression import Env, bind, predicate
-from everview.sql.scope import Item, Scope, fold
+from everview.sql.scope import Item, Scope, fold, meant
 from everview.sql.subset import refuse, similar
 
 MAX_INPUTS = 200
@@ -208,6 +208,8 @@ def distinct_names(names: list[str], tree: exp.Expr, source: Source) -> list[str
 
 def _table(tree: exp.Table, name: str, context: Context) -> Node:
     """What a name in FROM stands for: a WITH sub-select, a view, or a relation."""
+    known = (*context.tables, *context.views, *(r.name for r in context.schema.relations))
+    name = meant(name, known)
     if name in context.tables:
         cte = context.tables[name]
         before = {n: c for n, c in context.tables.items() if n != name}
@@ -221,7 +223,6 @@ def _table(tree: exp.Table, name: str, context: Context) -> Node:
     if name in context.schema:
         relation = context.schema.relation(name)
         return Scan(relation.name, "", relation.columns, relation.key, relation.policy)
-    known = (*context.tables, *context.views, *(r.name for r in context.schema.relations))
     fix = similar(name, known, "tables and views")
     raise refuse("UNKNOWN.TABLE", context.source.position(tree), name, fix)
 
@@ -256,7 +257,9 @@ def _output(tree: exp.Select, scope: Scope, node: Node, context: Context) -> Nod
     having = tree.args.get("having")
     condition = None
     if having is not None:
-        having_env = Env(source, scope, "HAVING", env.aggregates, aliases, env.columns)
+        having_env = Env(
+            source, scope, "HAVING", env.aggregates, aliases, env.columns, keys=frozenset(keys)
+        )
         condition = predicate(having.this, having_env)
     if group is None and not env.aggregates and condition is None:
         return Project(node, tuple(Named(s.name, s.value) for s in selected))

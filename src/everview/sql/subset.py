@@ -34,6 +34,10 @@ REFUSALS: Mapping[str, Refusal] = {
         "{what} is not a statement of a script",
         "a script holds CREATE TABLE, CREATE VIEW ... AS SELECT, or one SELECT",
     ),
+    "SYNTAX.DECLARATION": Refusal(
+        "this {what} cannot be read",
+        "look for a missing semicolon behind it, or for a word that does not belong there",
+    ),
     "UNSUPPORTED.ORDER_BY": Refusal(
         "{what} is not supported in a view: its rows have no order",
         "leave it out and sort the snapshot",

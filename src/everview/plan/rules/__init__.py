@@ -11,11 +11,10 @@ Not here: placement, stages and routes (dataflow).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from everview.errors import PlanError, Position
+from everview.errors import PlanError
 from everview.plan.node import Node, Plan
 from everview.plan.rules.derive import derive
 from everview.plan.rules.keyjoin import keyjoin
@@ -38,19 +37,10 @@ def trace(plan: Plan) -> Iterator[tuple[str, Plan]]:
                 plan = replace(plan, root=root)
                 yield rule.__name__, plan
     except PlanError as e:
-        raise PlanError(e.code, e.message, fix=e.fix, position=_joins(plan)) from None
+        joins = plan.position(r"\bfrom\b")  # a plan knows no better place
+        raise PlanError(e.code, e.message, fix=e.fix, position=joins) from None
     except RecursionError:
         raise PlanError("PLAN.TOO_DEEP", f"the plan of {plan.name} is nested too deeply") from None
-
-
-def _joins(plan: Plan) -> Position | None:
-    """Where the view's joins begin: a plan knows no better place for what is wrong with them."""
-    text = "\n" * (plan.line - 1) + " " * (plan.column - 1) + plan.sql  # as it stands in its script
-    found = re.search(r"\bfrom\b", text, re.IGNORECASE)
-    if found is None:
-        return None
-    line = text.count("\n", 0, found.start()) + 1
-    return Position(text, line, found.start() - text.rfind("\n", 0, found.start()), 4)
 
 
 def optimize(plan: Plan) -> Plan:
