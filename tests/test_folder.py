@@ -586,3 +586,55 @@ def test_what_an_epoch_reads_is_settled_when_it_is_planned(tmp_path: Path) -> No
     keys = [k for p in pieces for c in source.read(p, {"region": ("r_regionkey",)})
             for k in c.batch.column(0).to_pylist()]  # fmt: skip
     assert keys == [1, 2] * 10 + [1]
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_json_names_are_read_in_any_case_object_by_object(tmp_path: Path, slow: bool) -> None:
+    """A writer that leaves NULLs out names a field only where it has a value."""
+    rows = [
+        {"R_RegionKey": 1}, {"R_RegionKey": 2, "r_NAME": "b"}, {"r_regionkey": 3, "R_NAME": None},
+        {"r_regionkey": 4, "r_name": "d", "R_NAME": None, "Op": "-"}, {"r_regionkey": 5, "OP": "u"},
+    ]  # fmt: skip
+    lines = [json.dumps(r) for r in rows]
+    if slow:
+        lines.append('{"r_regionkey": 6, "r_name": "x", "R_NAME": "y"}')  # which one?
+    (tmp_path / "a.json").write_text("\n".join(lines))
+    source = ChangeFolder(str(tmp_path), REGION, "json", "op")
+    got, rejects, _ = read_all(source, [None], {"region": ("r_regionkey", "r_name")})
+    assert got["region"] == [(-1, 4, "d"), (2, 5, None)]
+    assert [r[1] for r in rejects] == ["UNKNOWN_CHANGE"] * 3 + ["PARSE"] * slow
+    plain = ChangeFolder(str(tmp_path), REGION, "json")
+    got, rejects, _ = read_all(plain, [None], {"region": ("r_regionkey", "r_name")})
+    assert got["region"] == [(1, 1, None), (1, 2, "b"), (1, 3, None), (1, 4, "d"), (1, 5, None)]
+    assert len(rejects) == slow
+
+
+def test_files_that_are_none_of_the_relation_are_named(tmp_path: Path) -> None:
+    """Read as they are, they would be nothing but NULLs, or nothing at all."""
+    keyless = Relation("visit", (Column("page", STRING), Column("at", INT)))
+    lines = "page,at,other\na,1,x\n"
+    for name, text, form, code in (
+        ("a.csv", lines.replace(",", ";"), "csv", "INPUT.COLUMN"),
+        ("b.csv", lines.replace("\n", "\r"), "csv", "INPUT.LINE_ENDS"),
+        ("c.csv.gz", lines, "csv", "INPUT.COMPRESSED"),
+        ("d.json.zst", '{"page": "a"}', "json", "INPUT.COMPRESSED"),
+    ):
+        (tmp_path / name).write_text(text)
+        source = ChangeFolder(str(tmp_path / name), keyless, form)
+        with pytest.raises(InputError) as refused:
+            read_all(source, [None], {"visit": ("page",)})
+        assert (refused.value.code, name in refused.value.message) == (code, True)
+    pq.write_table(pa.table({"other": ["x"]}), tmp_path / "e.parquet")
+    source = ChangeFolder(str(tmp_path / "e.parquet"), keyless, "parquet")
+    with pytest.raises(InputError, match=r"INPUT\.COLUMN"):
+        read_all(source, [None], {"visit": ()})
+    pq.write_table(pa.table({"PAGE": ["x"]}), tmp_path / "f.parquet")
+    source = ChangeFolder(str(tmp_path / "f.parquet"), keyless, "parquet")
+    assert read_all(source, [None], {"visit": ("at",)})[0]["visit"] == [(1, None)]
+
+
+def test_a_change_column_without_words_refuses_its_rows(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"r_regionkey": [1, 2], "op": [["+"], []]}), tmp_path / "a.parquet")
+    source = ChangeFolder(str(tmp_path), REGION, "parquet", "op")
+    _, rejects, _ = read_all(source, [None])
+    assert [r[1] for r in rejects] == ["UNKNOWN_CHANGE"] * 2

@@ -40,8 +40,11 @@ def ops_of(column: pa.Array, relation: Relation) -> tuple[Ops, Mask | None]:
 
     UPDATE means "by key", so a relation without a key has none.
     """
-    codes = column.cast(pa.string()) if not pa.types.is_dictionary(column.type) else column
-    codes = codes.dictionary_encode() if not pa.types.is_dictionary(codes.type) else codes
+    try:
+        codes = column.cast(pa.string()) if not pa.types.is_dictionary(column.type) else column
+        codes = codes.dictionary_encode() if not pa.types.is_dictionary(codes.type) else codes
+    except pa.ArrowException:  # no text can be made of it
+        return np.zeros(len(column), np.int8), np.ones(len(column), np.bool_)
     values = [None if v is None else str(v).strip().lower() for v in codes.dictionary.to_pylist()]
     known = [0 if v is None else CHANGES.get(v, 0) for v in values]
     if not relation.key:

@@ -36,6 +36,7 @@ from everview.connect.delimited import Layout, whole_file
 from everview.connect.durable import place_once, sync
 from everview.connect.json_lines import parse_json
 from everview.connect.lines import split_lines
+from everview.delta.vector import python
 from everview.errors import InputError
 from everview.schema import Type
 
@@ -303,8 +304,12 @@ def _texts(array: pa.Array, *, json_form: bool) -> list[str]:
     elif pa.types.is_integer(t):
         make = str
     else:
-        make = (lambda v: f'"{v.isoformat()}"') if json_form else (lambda v: v.isoformat())
-    return [null if v is None else make(v) for v in array.to_pylist()]
+        make = (lambda v: f'"{_moment(v)}"') if json_form else _moment
+    return [null if v is None else make(v) for v in python(array)]
+
+
+def _moment(value: Any) -> str:
+    return value if isinstance(value, str) else str(value.isoformat())
 
 
 def _shortest(array: pa.Array) -> list[str | None]:
@@ -349,7 +354,7 @@ def _read_part(folder: str, part: PartFile) -> pa.Table:
         data = data[data.find(b"\n") + 1 :]
         layout = Layout(tuple(n for n, _ in part.columns), newlines=True)
         (columns, bad), _ = whole_file(data, layout, types)
-    if bad is not None:
+    if bad is not None and bad.any():
         raise InputError(
             "INPUT.CHANGELOG",
             f"row {int(np.flatnonzero(bad)[0])} of {path} is not what was written there",

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -28,6 +29,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from everview.delta.evaluate import parse
+from everview.delta.evaluate.zones import to_utc
 from everview.delta.vector import arrow_type
 from everview.errors import InputError
 from everview.schema import Column, Type
@@ -38,6 +41,7 @@ Cast = Callable[[pa.Array], pa.Array]
 
 TRUE, FALSE = ("1", "True", "TRUE", "true"), ("0", "False", "FALSE", "false")
 _ZONED = r"[T ]\d\d.*(Z|[+-]\d\d(:?\d\d)?)$"
+_FAR = re.compile(r"\s*(?:[+-]\d{4,}|\d{5,})-")
 _PIECES = 32
 
 
@@ -82,7 +86,35 @@ def from_text(array: pa.Array, t: Type, *, zone: str = "UTC") -> Converted:
         made, more = isolate(array, _booleans, to)
     else:
         made, more = isolate(pc.utf8_trim(array, " \t"), lambda a: a.cast(to), to)
+    if more is not None and pa.types.is_temporal(to):
+        made, more = _far(array, made, more, t, zone)
     return made, either(bad, more)
+
+
+def _far(array: pa.Array, made: pa.Array, bad: Mask, t: Type, zone: str) -> Converted:
+    """Years of a sign or more than four digits, which Arrow does not read."""
+    values = made.cast(pa.int32() if t.name == "DATE" else pa.int64())
+    numbers = pc.fill_null(values, 0).to_numpy(zero_copy_only=False).copy()
+    valid, left = np.asarray(made.is_valid()).copy(), bad.copy()
+    for i in np.flatnonzero(bad).tolist():
+        text = array[i].as_py()
+        if not _FAR.match(text):
+            continue
+        if t.name == "DATE":
+            value = parse.date(text)
+        else:
+            stamp = parse.timestamp(text)
+            value = None if stamp is None else _micros(*stamp, t, zone)
+        if value is not None:
+            numbers[i], valid[i], left[i] = value, True, False
+    out = pa.array(numbers, mask=~valid).cast(made.type)
+    return out, left if left.any() else None
+
+
+def _micros(local: int, own_zone: str, t: Type, zone: str) -> int | None:
+    if t.name == "TIMESTAMP_NTZ":
+        return None if own_zone else local
+    return int(to_utc(np.array([local]), own_zone or zone)[0])
 
 
 def from_arrow(array: pa.Array, column: Column, *, zone: str = "UTC") -> Converted:

@@ -18,6 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from everview.delta.vector import python
 from everview.errors import InputError
 from everview.schema import DELETED, EPOCH, KIND
 
@@ -115,19 +116,7 @@ def rows_of(table: pa.Table | pa.RecordBatch) -> Iterator[tuple[str, Row]]:
 
 def plain(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Values that can be compared: every NaN is the same, and 0.0 is -0.0."""
-    values: list[Any] = column.to_pylist()
+    values = python(column)
     if not pa.types.is_floating(column.type):
         return values
     return [NAN if v is not None and math.isnan(v) else v for v in values]
-
-
-def to_table(answer: Counter[Row], schema: pa.Schema) -> pa.Table:
-    """An answer as a table, each row as often as it occurs, in no order."""
-    rows = list(answer.elements())
-    columns = []
-    for i, field in enumerate(schema):
-        values = [row[i] for row in rows]
-        if pa.types.is_floating(field.type):
-            values = [math.nan if v == NAN else v for v in values]
-        columns.append(pa.array(values, field.type))
-    return pa.table(columns, schema=schema)

@@ -42,6 +42,7 @@ from everview.connect.lines import Lines
 from everview.connect.parquet_rows import (
     BATCH,
     ROW_BYTES,
+    column_names,
     count_rows,
     cut_rows,
     find_names,
@@ -72,7 +73,8 @@ class ChangeFolder:
     smallest: int = 1 << 20  # bytes of a range that is worth a task
 
     def __post_init__(self) -> None:
-        if self.change_column in [c.name for c in self.relation.columns]:
+        names = [c.name.lower() for c in self.relation.columns]
+        if self.change_column is not None and self.change_column.lower() in names:
             raise InputError(
                 "INPUT.CHANGE_COLUMN",
                 f"{self.change_column} is both the change column and a column of "
@@ -147,6 +149,7 @@ class ChangeFolder:
     # ------------------------------------------------------------------------------------- reading
 
     def _read_parquet(self, piece: Range, types: dict[str, Type]) -> Iterator[Changes]:
+        self._recognized(piece.path, column_names(piece.path))
         names = list(types)
         if self.change_column is not None:
             names.append(self.change_column)
@@ -173,24 +176,14 @@ class ChangeFolder:
             yield self._changes(piece, types, columns, change, bad, rows, raw)
 
     def _read_json(self, piece: Range, types: dict[str, Type]) -> Iterator[Changes]:
-        row, spelling = 0, self._spelling(piece.path, types)
+        row = 0
         for block in text.blocks(piece.path, piece.start, piece.end):
             mine, rows = _filled(block, row)
             row += len(block)
             columns, change, bad = parse_json(
-                mine, types, change=self.change_column, spelling=spelling, zone=self.zone
+                mine, types, change=self.change_column, zone=self.zone
             )
             yield self._changes(piece, types, columns, change, bad, rows, mine.raw)
-
-    def _spelling(self, path: str, types: dict[str, Type]) -> dict[str, str]:
-        """How the first object of a JSON file spells the columns, where it does otherwise."""
-        try:
-            first = json.loads(text.first_line(path)[0])
-        except ValueError:
-            return {}
-        names = [*types, *([self.change_column] if self.change_column is not None else [])]
-        there = list(first) if isinstance(first, dict) else []
-        return find_names(names, there, path)
 
     def _read_csv(self, piece: Range, types: dict[str, Type]) -> Iterator[Changes]:
         layout, found = self._layout(piece.path, types)
@@ -223,6 +216,13 @@ class ChangeFolder:
             line = text.first_line(path)[0]
             fields = split_record(line, field_pattern(self.delimiter)) or []
             there = [(f or b"").decode("utf-8", "replace").strip() for f in fields]
+            if b"\r" in line:
+                raise InputError(
+                    "INPUT.LINE_ENDS",
+                    f"the lines of the file {path} end with a carriage return alone",
+                    fix="write it with line feeds at the ends of lines",
+                )
+            self._recognized(path, there)
         else:
             there = [c.name for c in self.relation.columns]
             if self.change_column is not None and self.change_column not in there:
@@ -241,6 +241,15 @@ class ChangeFolder:
             tuple(names) or ("#0",), self.delimiter, newlines=self.newlines, zone=self.zone
         )
         return layout, read
+
+    def _recognized(self, path: str, there: list[str]) -> None:
+        """Columns that a file does not have are NULL, but it must be a file of this relation."""
+        if there and not find_names([c.name for c in self.relation.columns], there, path):
+            raise InputError(
+                "INPUT.COLUMN",
+                f"the file {path} has no column of {self.relation.name}: {', '.join(there)[:200]}",
+                fix="check its header and delimiter, or what relation the folder is of",
+            )
 
     def _changes(
         self,

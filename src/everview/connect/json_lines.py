@@ -2,7 +2,8 @@
 
 Numbers are read from their digits, never through a float, unless the column is a float. A number
 may also stand as text (as 38 digits often do). DATE, TIMESTAMP and STRING are JSON texts, BINARY
-is base64 text. A field that is missing is NULL.
+is base64 text. A field that is missing is NULL. Names are read in any case, object by object; one
+that an object has in two spellings, both with a value, is a fault of that line.
 
 Not here: cutting files into ranges (lines, folder), the change column's meaning (accept).
 """
@@ -10,17 +11,19 @@ Not here: cutting files into ranges (lines, folder), the change column's meaning
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json as arrow_json
 
 from everview.connect.convert import Mask, either, from_text
 from everview.connect.delimited import Columns, gather
-from everview.connect.lines import Lines
+from everview.connect.lines import Bytes, Lines
 from everview.delta.vector import arrow_type
 from everview.schema import Type
 
@@ -34,22 +37,11 @@ def parse_json(
     wanted: Mapping[str, Type],
     *,
     change: str | None = None,
-    spelling: Mapping[str, str] | None = None,
     zone: str = "UTC",
 ) -> tuple[dict[str, pa.Array], pa.Array | None, Mask | None]:
-    """The wanted columns, the change column (None: none is asked for), and a mask of bad lines.
-
-    `spelling`: the names of columns in the file, where they differ.
-    """
-    there = spelling or {}
-    asked = _Asked(
-        {there.get(n, n): t for n, t in wanted.items()},
-        None if change is None else there.get(change, change),
-        zone,
-    )
-    columns, bad = _parse(lines, asked)
-    named = {n: columns[there.get(n, n)] for n in wanted}
-    return named, None if change is None else columns[_CHANGE], bad
+    """The wanted columns, the change column (None: none is asked for), and a mask of bad lines."""
+    columns, bad = _parse(lines, _Asked(dict(wanted), change, zone))
+    return {n: columns[n] for n in wanted}, None if change is None else columns[_CHANGE], bad
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +76,43 @@ def _fast(lines: Lines, asked: _Asked, change_type: pa.DataType) -> Columns | No
         fields[asked.change] = change_type
     if not len(lines) or not fields:
         return None
-    data = gather(lines)
+    table = _table(gather(lines), fields, len(lines))
+    if table is None:
+        return None
+    columns: dict[str, pa.Array] = {}
+    bad: Mask | None = None
+    for name, t in asked.types.items():
+        array = table.column(name).combine_chunks()
+        if array.type != arrow_type(t):
+            array, more = from_text(array, t, zone=asked.zone)
+            bad = either(bad, more)
+        columns[name] = array
+    if asked.change is not None:
+        columns[_CHANGE] = table.column(asked.change).combine_chunks().cast(pa.string())
+    return columns, bad
+
+
+def _table(data: Bytes, fields: dict[str, pa.DataType], rows: int) -> pa.Table | None:
+    """The fields of every object. Other spellings are looked for where a field is missing."""
+    table = _read(data, fields)
+    if table is None or table.num_rows != rows:
+        return None
+    lacking = [n for n in fields if table.column(n).null_count]
+    spelled = _spellings(data, lacking)
+    if not spelled:
+        return table
+    table = _read(data, fields | {s: fields[n] for n, others in spelled.items() for s in others})
+    if table is None:
+        return None
+    for n, others in spelled.items():
+        columns = [table.column(s) for s in (n, *others)]
+        if sum(len(c) - c.null_count for c in columns) > rows - pc.coalesce(*columns).null_count:
+            return None  # an object has two of them
+        table = table.set_column(table.column_names.index(n), n, pc.coalesce(*columns))
+    return table
+
+
+def _read(data: Bytes, fields: dict[str, pa.DataType]) -> pa.Table | None:
     try:
         table = arrow_json.read_json(
             pa.py_buffer(data),
@@ -99,19 +127,23 @@ def _fast(lines: Lines, asked: _Asked, change_type: pa.DataType) -> Columns | No
         table.validate(full=True)  # the reader lets bytes pass that are no UTF-8
     except (pa.ArrowInvalid, UnicodeDecodeError):
         return None
-    if table.num_rows != len(lines):
-        return None
-    columns: dict[str, pa.Array] = {}
-    bad: Mask | None = None
-    for name, t in asked.types.items():
-        array = table.column(name).combine_chunks()
-        if array.type != arrow_type(t):
-            array, more = from_text(array, t, zone=asked.zone)
-            bad = either(bad, more)
-        columns[name] = array
-    if asked.change is not None:
-        columns[_CHANGE] = table.column(asked.change).combine_chunks().cast(pa.string())
-    return columns, bad
+    return table
+
+
+def _spellings(data: Bytes, names: list[str]) -> dict[str, list[str]]:
+    """How else these names are written in the text, as far as case goes."""
+    if not names:
+        return {}
+    pattern = b"|".join(re.escape(n.encode()) for n in names)
+    found = set(re.findall(rb'"(' + pattern + rb')"\s*:', pa.py_buffer(data), re.IGNORECASE))
+    spelled: dict[str, list[str]] = {}
+    for n in names:
+        others = sorted(
+            f.decode() for f in found if f.lower() == n.encode().lower() and f != n.encode()
+        )
+        if others:
+            spelled[n] = others
+    return spelled
 
 
 def _read_type(t: Type) -> pa.DataType:
@@ -140,12 +172,12 @@ def _by_hand(lines: Lines, asked: _Asked) -> Columns:
     for i in range(len(lines)):
         try:
             row = _object(lines.raw(i))
-            values = [_text(row.get(n), t) for n, t in wanted.items()]
+            values = [_text(_field(row, n), t) for n, t in wanted.items()]
+            said = _field(row, change) if change is not None else None
         except (_Bad, ValueError, RecursionError):
-            bad[i], values, row = True, [None] * len(wanted), {}
+            bad[i], values, said = True, [None] * len(wanted), None
         for name, value in zip(wanted, values, strict=True):
             texts[name].append(value)
-        said = row.get(change) if change is not None else None
         changes.append(said if isinstance(said, str) else None)
     columns = {}
     for name, t in wanted.items():
@@ -158,14 +190,26 @@ def _by_hand(lines: Lines, asked: _Asked) -> Columns:
     return columns, bad if bad.any() else None
 
 
-def _object(line: bytes) -> dict[str, Any]:
+def _object(line: bytes) -> dict[str, list[Any]]:
+    """The values of an object by name in lower case: what its spellings have, NULLs left out."""
     row = json.loads(
         line.decode("utf-8"), parse_int=_Number, parse_float=_Number, parse_constant=_Number,
         object_pairs_hook=_once,
     )  # fmt: skip
     if not isinstance(row, dict):
         raise _Bad
-    return row
+    folded: dict[str, list[Any]] = {}
+    for name, value in row.items():
+        if value is not None:
+            folded.setdefault(name.lower(), []).append(value)
+    return folded
+
+
+def _field(row: dict[str, list[Any]], name: str) -> Any:
+    values = row.get(name.lower(), [None])
+    if len(values) > 1:
+        raise _Bad
+    return values[0]
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everview.connect.files import Reached, missing, shorter
+from everview.errors import InputError
 
 Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
@@ -24,6 +25,7 @@ Places = npt.NDArray[np.int64]
 NEWLINE, RETURN, STAR = 10, 13, 42
 MARK = b"\xef\xbb\xbf"  # a byte order mark, which some programs put before everything
 SCAN = 4 << 20
+COMPRESSED = (".gz", ".bz2", ".zst", ".xz", ".lz4", ".snappy", ".zip")
 BLOCK = 8 << 20
 
 
@@ -95,6 +97,12 @@ def reach(path: str, at: int, limit: int | None, *, complete: bool, marks: bool 
     `complete`: the file will not grow, so a last line without line feed counts and the file is
     finished at its end.
     """
+    if path.endswith(COMPRESSED):
+        raise InputError(
+            "INPUT.COMPRESSED",
+            f"the file {path} is compressed, as far as its name says",
+            fix="decompress it, or take Parquet, which compresses inside",
+        )
     rows, pos, size = 0, at, os.stat(path).st_size
     if size < at:
         raise shorter(path, f"{at} bytes")

@@ -27,6 +27,11 @@ def count_rows(path: str) -> int:
         return int(file.metadata.num_rows)
 
 
+def column_names(path: str) -> list[str]:
+    with _opened(path) as file:
+        return list(file.schema_arrow.names)
+
+
 def cut_rows(path: str, start: int, end: int, pieces: int, smallest: int = 100_000) -> list[int]:
     """Row numbers that divide [start, end), at row group ends where there are enough of them."""
     count = max(1, min(pieces, (end - start) // smallest))

@@ -26,7 +26,7 @@ from everview.delta.changes import DELETE, UPDATE, Changes, Reason, Reject
 from everview.delta.delta import WEIGHT, Delta
 from everview.delta.evaluate import evaluate, matches
 from everview.delta.frame import batch_bytes, encode
-from everview.delta.vector import Array, Vector
+from everview.delta.vector import Array, Vector, python
 from everview.errors import InputError
 from everview.operators.group import Group
 from everview.state.arena import Arena
@@ -165,7 +165,7 @@ def failed(r: Reject) -> InputError:
 def raw_text(columns: dict[str, Vector], row: int) -> str:
     """A row as short text, for people."""
     one = np.array([row])
-    values = {n.split(".")[-1]: v.take(one).to_arrow()[0].as_py() for n, v in columns.items()}
+    values = {n.split(".")[-1]: python(v.take(one).to_arrow())[0] for n, v in columns.items()}
     return json.dumps(values, default=str, ensure_ascii=False)[:RAW]
 
 

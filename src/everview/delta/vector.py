@@ -216,3 +216,21 @@ def _decimal_to_arrow(values: Array, mask: Array | None, t: pa.DataType) -> pa.A
         limbs[1::2] = values >> 63
     bitmap = None if mask is None else pa.array(~mask).buffers()[1]
     return pa.Array.from_buffers(t, n, [bitmap, pa.py_buffer(limbs)])
+
+
+def python(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """The values of an Arrow column as Python's; of a date or moment beyond the years 1 to 9999,
+    which Python has not, the text."""
+    try:
+        values: list[Any] = column.to_pylist()
+    except OverflowError:
+        values = [_python(scalar) for scalar in column]
+    return values
+
+
+def _python(scalar: pa.Scalar) -> Any:
+    try:
+        return scalar.as_py()
+    except OverflowError:
+        text: str = scalar.cast(pa.string()).as_py()
+        return text if text.startswith("-") else f"+{text}"

@@ -21,6 +21,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 
+from everview.delta.vector import python
 from everview.schema import Schema, Type
 from everview.verify import exact, spark_types
 from everview.verify.exact import canonical
@@ -78,7 +79,7 @@ class Query:
     def run(self) -> Counter[Row]:
         """The answer, its values as answers are compared by."""
         rows = self._connection.sql(self.sql).to_arrow_table()
-        columns = [map(canonical, c.to_pylist()) for c in rows.columns]
+        columns = [map(canonical, python(c)) for c in rows.columns]
         return Counter(zip(*columns, strict=True))
 
 
