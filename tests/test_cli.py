@@ -71,9 +71,12 @@ class FakeRun:
     def process_available(self):
         self.events.append("process_available")
 
-    def wait(self, seconds):
+    def ended(self):
         self.left -= 1
         return self.left <= 0
+
+    def unread(self):
+        return ["the end of changes.txt"]
 
     def stop(self):
         self.events.append("stop")

@@ -79,6 +79,9 @@ def changed(path: list[Any], value: Any) -> str:
 JOIN = ["root", "input"]
 COPY = [*JOIN, "copies", 0]
 SUM = ["root", "aggregates", 0]
+ONE = {"expr": "literal", "value": 1, "type": {"name": "INT"}}
+LENGTH_OF_A_NUMBER = {"expr": "call", "op": "length", "args": [ONE], "type": {"name": "INT"}}
+NUMBER_AS_DATE = {"expr": "call", "op": "cast", "args": [ONE], "type": {"name": "DATE"}}
 
 
 @pytest.mark.parametrize(
@@ -108,6 +111,12 @@ SUM = ["root", "aggregates", 0]
             r"nation\.n_name is STRING, not DATE",
         ),
         (["root", "keys", 0, "name"], "x", r"two output columns are named x"),
+        (
+            [*SUM, "argument"],
+            LENGTH_OF_A_NUMBER,
+            r"length takes BINARY or STRING, not INT",
+        ),
+        ([*SUM, "argument"], NUMBER_AS_DATE, r"INT cannot become DATE"),
     ],
 )
 def test_refused(path: list[Any], value: Any, said: str) -> None:

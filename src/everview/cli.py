@@ -5,7 +5,8 @@
     gen doctor              data to try things with; is this machine fit?
 
 Results go to stdout, progress and errors to stderr. Exit code 0: done; 1: done, and the answer is
-no (differences found, machine not fit); 2: refused, with the error's code and fix; 3: a defect.
+no (differences found, machine not fit); 2: refused, with the error's code and fix; 3: a defect;
+130: interrupted before the end.
 
 Not here: anything that decides. Everything heavy is imported inside the command that needs it.
 """
@@ -15,7 +16,6 @@ from __future__ import annotations
 import functools
 import json
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,10 +31,8 @@ if TYPE_CHECKING:
     from everview.database import Database
     from everview.plan.node import Plan
     from everview.schema import Schema
-    from everview.spark.run import Run
 
-NO, REFUSED, DEFECT = 1, 2, 3
-SECONDS_BETWEEN_LINES = 1.0
+NO, REFUSED, DEFECT, INTERRUPTED = 1, 2, 3, 130
 
 app = typer.Typer(
     name="everview",
@@ -184,23 +182,31 @@ def run(
     set: Set = None,
 ) -> None:
     """Keep the views of a script current, with a line of progress a second."""
+    from everview.watch import drain, watch
+
     with _database(file, view, plan, set, checkpoint) as (db, names):
         runs = db.start(names, sink)
         try:
             drawn = sink == "console" and sys.stdout.isatty()  # with the progress in the drawing
-            (_drain if once else _watch)(runs, [] if drawn else runs)
+            told = [] if drawn else runs
+            whole = drain(runs, told) if once else watch(runs, told)
         finally:
             for one in runs:
                 one.stop()
+    if not whole:
+        raise typer.Exit(INTERRUPTED)
 
 
 @command(app)
 def verify(file: Script, view: Views = None, plan: Plans = None, set: Set = None) -> None:
     """Run all available data, compare every answer with the batch answer; 1 if they differ."""
+    from everview.watch import drain
+
     with _database(file, view, plan, set, None) as (db, names):
         chosen = [db.view(name) for name in names]
         runs = [one.start("memory") for one in chosen]
-        _drain(runs, runs)
+        if not drain(runs, runs):
+            raise typer.Exit(INTERRUPTED)
         results = [one.verify() for one in chosen]
         for one in runs:
             one.stop()
@@ -417,42 +423,6 @@ def _database(
         db.execute(text)
         db.plans |= declared
         yield db, names
-
-
-def _drain(runs: list[Run], told: list[Run]) -> None:
-    """Processes all there is; `told`: those whose progress a second thread tells meanwhile."""
-    over = threading.Event()
-
-    def tell() -> None:
-        while not over.wait(SECONDS_BETWEEN_LINES):
-            _tell(told)
-
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
-    try:
-        for one in runs:
-            one.process_available()
-    finally:
-        over.set()
-        teller.join()
-    _tell(told)
-
-
-def _watch(runs: list[Run], told: list[Run]) -> None:
-    """Tells progress until all runs have ended by themselves, or Ctrl-C."""
-    running = list(runs)
-    try:
-        while running:
-            pause = SECONDS_BETWEEN_LINES / len(running)
-            running = [one for one in running if not one.wait(pause)]
-            _tell([one for one in running if one in told])
-    except KeyboardInterrupt:
-        typer.echo("stopping", err=True)
-
-
-def _tell(runs: list[Run]) -> None:
-    for one in runs:
-        typer.echo(str(one.progress()), err=True)
 
 
 def _count(number: int, noun: str) -> str:

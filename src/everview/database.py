@@ -34,7 +34,7 @@ from everview.plan.rules import optimize
 from everview.plan.wire import read_plan, to_json
 from everview.schema import Relation, Schema
 from everview.spark import host, session
-from everview.spark.checkpoint import Record, committed, end_offset, recorded, remember
+from everview.spark.checkpoint import Record, committed, recorded, remember
 from everview.spark.hosted import Hosted, state_mark
 from everview.spark.rows import Stream
 from everview.spark.run import Run
@@ -59,7 +59,7 @@ class Database:
     """Relations, their sources, and views over them."""
 
     def __init__(self, spark: SparkSession, config: Config | None = None) -> None:
-        self.config = config or load()
+        self.config = session.in_zone(spark, config or load())
         self.spark = session.prepared(spark, self.config)
         self.schema = Schema()
         self.plans: dict[str, Plan] = {}
@@ -227,7 +227,8 @@ class View:
         out = open_sink(on, sink, form, record.id)
         if isinstance(out, MemorySink):
             out.start_from(snapshot(self.db.spark, on, folder), committed(folder))
-        run = Run(self.plan.name, on, self._blobs(on), out, folder, temporary=given is None)
+        blobs, source = self._blobs(on)
+        run = Run(self.plan, on, blobs, out, folder, source, temporary=given is None)
         self.db.runs.append(run)
         return run
 
@@ -235,15 +236,24 @@ class View:
         """The view's changes as a streaming DataFrame, for any Spark sink."""
         self._check(form)
         on = self._hosted(None)
-        return unpacked(self._blobs(on), on, form)
+        return unpacked(self._blobs(on)[0], on, form)
 
     def snapshot(self) -> Counter[Row]:
         """The current answer, with multiplicities: of its run into memory or the console, else
         from the state of its checkpoint's last committed epoch."""
+        for run in self._runs():
+            if isinstance(run.sink, MemorySink):
+                return run.sink.held()[1]
+            if not (run.stopped and run.temporary):
+                return snapshot(self.db.spark, run.on, run.checkpoint)
         folder = self._folder(None)
-        if folder is None or any(r.view == self.plan.name for r in self.db.runs):
-            return self._running()[1].held()[1]
+        if folder is None:
+            raise self._no_run("view.start('memory')")
         return snapshot(self.db.spark, self._hosted(folder), folder)
+
+    def _runs(self) -> list[Run]:
+        """The runs of this very query, the last first."""
+        return [r for r in reversed(self.db.runs) if r.plan == self.plan]
 
     def _folder(self, given: str | Path | None) -> Path | None:
         """The checkpoint: as given, else below the configured folder; None: a temporary one."""
@@ -254,7 +264,7 @@ class View:
     def rejects(self) -> list[dict[str, Any]]:
         """The last rows that were refused: relation, place, reason, raw row. Of the runs of this
         database, else as the state of the checkpoint remembers them."""
-        runs = [r for r in self.db.runs if r.view == self.plan.name]
+        runs = self._runs()
         folder = self._folder(None)
         if folder is not None and not runs:
             return kept_rejects(self.db.spark, folder)
@@ -263,7 +273,7 @@ class View:
     def verify(self) -> Verdict:
         """Recompute the view by DuckDB over all changes up to the last epoch of its run into
         memory or the console, and compare. Before the first epoch there is nothing yet."""
-        run, sink = self._running()
+        run, sink = self._in_memory()
         db, columns = self.db, dataflow_of(run.on.program).relations()
         if attached := [r for r in columns if r in db.streams]:
             raise InputError(
@@ -273,20 +283,24 @@ class View:
         source = db.ranges(columns)
         assert source is not None
         epoch, answer = sink.held()
-        if epoch is None:
+        end = run.end(epoch)
+        if epoch is None or end is None:
             return Verdict(self.plan.name, 0, 0)
         return verify(
-            self.plan, db.schema, source, end_offset(run.checkpoint, epoch), answer,
+            self.plan, db.schema, source, end, answer,
             columns=columns, views=db.plans, zone=db.config.timezone,
         )  # fmt: skip
 
-    def _running(self) -> tuple[Run, MemorySink]:
-        for run in reversed(self.db.runs):
-            if run.view == self.plan.name and isinstance(run.sink, MemorySink):
+    def _in_memory(self) -> tuple[Run, MemorySink]:
+        for run in self._runs():
+            if isinstance(run.sink, MemorySink):
                 return run, run.sink
-        raise InputError(
+        raise self._no_run("view.start('memory')")
+
+    def _no_run(self, fix: str) -> InputError:
+        return InputError(
             "VIEW.NOT_RUNNING", f"view {self.plan.name} has no run whose answer is in memory",
-            fix="start it with view.start('memory') first",
+            fix=f"start it first: {fix}",
         )  # fmt: skip
 
     def _check(self, form: Form) -> None:
@@ -319,8 +333,10 @@ class View:
         sources = {r: self.db.read_from(r) for r in relations}
         return Record(len(on.keys), self.db.config.partitions, state_mark(on), sources)
 
-    def _blobs(self, on: Hosted) -> DataFrame:
+    def _blobs(self, on: Hosted) -> tuple[DataFrame, RangeSource | None]:
+        """The output blobs of the view, and the files that are read for it."""
         wanted = dataflow_of(on.program).relations()
         streams = [self.db.streams[r] for r in wanted if r in self.db.streams]
         ranges = self.db.ranges(wanted)
-        return host.output_blobs(self.db.spark, on, ranges, streams, self.db.config.epoch_limit)
+        limit = self.db.config.epoch_limit
+        return host.output_blobs(self.db.spark, on, ranges, streams, limit), ranges

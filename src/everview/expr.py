@@ -69,6 +69,7 @@ CASTS = ("cast", "try_cast")  # their type is said, not ruled
 @dataclass(frozen=True, slots=True)
 class Function:
     """`arity`: fewest and most arguments (None: no limit). `typing`: result type of the arguments.
+    `takes`: which types each argument may have (the last goes for all behind it; none: any).
 
     A typing rule may assume coerced arguments; it raises PlanError when they make no sense.
     """
@@ -76,6 +77,7 @@ class Function:
     arity: tuple[int, int | None]
     typing: Callable[[tuple[Type, ...]], Type]
     doc: str
+    takes: tuple[frozenset[str], ...] = ()
 
 
 def call(op: str, *args: Expr, type: Type | None = None) -> Call:
@@ -207,10 +209,16 @@ def _case(types: tuple[Type, ...]) -> Type:
     return types[1]
 
 
+_WHOLE = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
+_NUMBER = _WHOLE | {"DECIMAL", "FLOAT", "DOUBLE"}
+_DAY, _CLOCK = frozenset({"DATE"}), frozenset({"TIMESTAMP", "TIMESTAMP_NTZ"})
+_TEXT, _TRUTH = frozenset({"STRING"}), frozenset({"BOOLEAN"})
+_BYTES = _TEXT | {"BINARY"}
+
 FUNCTIONS: Mapping[str, Function] = {
-    "and": Function((1, None), _always(BOOLEAN), "three-valued AND"),
-    "or": Function((1, None), _always(BOOLEAN), "three-valued OR"),
-    "not": Function((1, 1), _always(BOOLEAN), "three-valued NOT"),
+    "and": Function((1, None), _always(BOOLEAN), "three-valued AND", (_TRUTH,)),
+    "or": Function((1, None), _always(BOOLEAN), "three-valued OR", (_TRUTH,)),
+    "not": Function((1, 1), _always(BOOLEAN), "three-valued NOT", (_TRUTH,)),
     "=": Function((2, 2), _always(BOOLEAN), "equal; NULL if either is NULL"),
     "<>": Function((2, 2), _always(BOOLEAN), "not equal"),
     "<": Function((2, 2), _always(BOOLEAN), "less"),
@@ -220,41 +228,59 @@ FUNCTIONS: Mapping[str, Function] = {
     "is_null": Function((1, 1), _always(BOOLEAN), "TRUE for NULL, never NULL"),
     "is_distinct": Function((2, 2), _always(BOOLEAN), "not equal, where NULL equals NULL"),
     "in": Function((2, None), _always(BOOLEAN), "first equals one of the others, as SQL IN"),
-    "like": Function((2, 3), _always(BOOLEAN), "text, pattern literal, [escape]: % and _"),
+    "like": Function(
+        (2, 3), _always(BOOLEAN), "text, pattern literal, [escape]: % and _", (_TEXT,)
+    ),
     "+": Function((2, 2), _arithmetic("+"), "sum"),
     "-": Function((2, 2), _arithmetic("-"), "difference"),
     "*": Function((2, 2), _arithmetic("*"), "product"),
     "/": Function((2, 2), _arithmetic("/"), "quotient; DOUBLE or DECIMAL; error on zero"),
     "%": Function((2, 2), _arithmetic("%"), "remainder, sign of the first"),
-    "neg": Function((1, 1), _same, "minus"),
-    "abs": Function((1, 1), _same, "absolute value"),
+    "neg": Function((1, 1), _same, "minus", (_NUMBER,)),
+    "abs": Function((1, 1), _same, "absolute value", (_NUMBER,)),
     "case": Function((2, None), _case, "when, then, ..., [else]"),
     "coalesce": Function((1, None), _same, "first that is not NULL"),
     "nullif": Function((2, 2), _same, "NULL if equal, else the first"),
     "cast": Function((1, 1), _same, "to the Call's own type; error when it does not fit"),
     "try_cast": Function((1, 1), _same, "as cast; NULL when it does not fit"),
-    "year": Function((1, 1), _always(INT), "of a date or timestamp"),
-    "quarter": Function((1, 1), _always(INT), "1 to 4"),
-    "month": Function((1, 1), _always(INT), "1 to 12"),
-    "day": Function((1, 1), _always(INT), "of the month"),
-    "dayofweek": Function((1, 1), _always(INT), "1 = Sunday, as Spark"),
-    "dayofyear": Function((1, 1), _always(INT), "1 to 366"),
-    "hour": Function((1, 1), _always(INT), "in the session zone"),
-    "minute": Function((1, 1), _always(INT), "in the session zone"),
-    "second": Function((1, 1), _always(INT), "whole seconds"),
-    "add_days": Function((2, 2), _always(DATE), "date and integer days"),
-    "add_months": Function((2, 2), _always(DATE), "date and integer months, cut to month end"),
-    "date_diff": Function((2, 2), _always(INT), "days from the second to the first"),
-    "add_micros": Function((2, 2), _same, "timestamp and integer microseconds"),
-    "substring": Function((2, 3), _same, "text, start from 1 (negative: from the end), [length]"),
-    "concat": Function((1, None), _always(STRING), "texts joined; NULL if any is NULL"),
-    "upper": Function((1, 1), _always(STRING), "upper case"),
-    "lower": Function((1, 1), _always(STRING), "lower case"),
-    "trim": Function((1, 1), _always(STRING), "spaces off both ends"),
-    "ltrim": Function((1, 1), _always(STRING), "spaces off the left"),
-    "rtrim": Function((1, 1), _always(STRING), "spaces off the right"),
-    "length": Function((1, 1), _always(INT), "characters (bytes of BINARY)"),
+    "year": Function((1, 1), _always(INT), "of a date or timestamp", (_DAY | _CLOCK,)),
+    "quarter": Function((1, 1), _always(INT), "1 to 4", (_DAY | _CLOCK,)),
+    "month": Function((1, 1), _always(INT), "1 to 12", (_DAY | _CLOCK,)),
+    "day": Function((1, 1), _always(INT), "of the month", (_DAY | _CLOCK,)),
+    "dayofweek": Function((1, 1), _always(INT), "1 = Sunday, as Spark", (_DAY | _CLOCK,)),
+    "dayofyear": Function((1, 1), _always(INT), "1 to 366", (_DAY | _CLOCK,)),
+    "hour": Function((1, 1), _always(INT), "in the session zone", (_CLOCK,)),
+    "minute": Function((1, 1), _always(INT), "in the session zone", (_CLOCK,)),
+    "second": Function((1, 1), _always(INT), "whole seconds", (_CLOCK,)),
+    "add_days": Function((2, 2), _always(DATE), "date and integer days", (_DAY, _WHOLE)),
+    "add_months": Function(
+        (2, 2), _always(DATE), "date and integer months, cut to month end", (_DAY, _WHOLE)
+    ),
+    "date_diff": Function((2, 2), _always(INT), "days from the second to the first", (_DAY,)),
+    "add_micros": Function((2, 2), _same, "timestamp and integer microseconds", (_CLOCK, _WHOLE)),
+    "substring": Function(
+        (2, 3), _same, "text, start from 1 (negative: from the end), [length]", (_BYTES, _WHOLE)
+    ),
+    "concat": Function((1, None), _always(STRING), "texts joined; NULL if any is NULL", (_TEXT,)),
+    "upper": Function((1, 1), _always(STRING), "upper case", (_TEXT,)),
+    "lower": Function((1, 1), _always(STRING), "lower case", (_TEXT,)),
+    "trim": Function((1, 1), _always(STRING), "spaces off both ends", (_TEXT,)),
+    "ltrim": Function((1, 1), _always(STRING), "spaces off the left", (_TEXT,)),
+    "rtrim": Function((1, 1), _always(STRING), "spaces off the right", (_TEXT,)),
+    "length": Function((1, 1), _always(INT), "characters (bytes of BINARY)", (_BYTES,)),
 }
+
+
+def castable(old: Type, new: Type) -> bool:
+    """May a value be cast explicitly?"""
+    if old == new or (old.is_numeric and new.is_numeric):
+        return True
+    if "STRING" in (old.name, new.name):
+        return True
+    if old.name in _MOMENTS and new.name in _MOMENTS:
+        return True
+    return (old.name == "BOOLEAN" and new.is_numeric) or (new.name == "BOOLEAN" and old.is_numeric)
+
 
 AggregateName = Choice["sum", "count", "avg"]
 

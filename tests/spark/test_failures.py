@@ -29,7 +29,9 @@ def ended(db: Fed, sql: str, *changes: Change) -> EverviewError:
         run.process_available()
     assert failed.value.__suppress_context__
     text = str(failed.value)
-    assert not any(word in text for word in ("Traceback", "Exception", "\tat ", "java", "py4j"))
+    assert not any(
+        word in text for word in ("SQLSTATE", "Traceback", "Exception", "\tat ", "java", "py4j")
+    )
     return failed.value
 
 

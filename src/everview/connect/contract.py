@@ -51,6 +51,10 @@ class RangeSource(Protocol):
         """What lies between, in source order, cut so that several tasks can share the work."""
         ...
 
+    def unread(self, end: Offset) -> list[str]:
+        """In words, what is there and is not read by `end`, because more of it may come."""
+        ...
+
     def read(self, piece: Range, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Changes]:
         """The changes of a range; `columns`: for each relation wanted, the columns wanted of it."""
         ...

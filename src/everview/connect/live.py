@@ -140,12 +140,14 @@ class LiveTable:
 
     def render(self) -> RenderableType:
         """The table as it stands: rows with their marks, and the progress line."""
-        table = Table(title=self.title, caption=f"{sum(self.answer.values()):,} rows")
+        table = Table(title=Text(self.title), caption=f"{sum(self.answer.values()):,} rows")
         table.add_column("", width=1)
         some = next(iter(self.answer), ())
         for i, name in enumerate(self.columns):
             numeric = bool(some) and isinstance(some[i], _NUMBERS)
-            table.add_column(name, justify="right" if numeric else "left", overflow="ellipsis")
+            table.add_column(
+                Text(name), justify="right" if numeric else "left", overflow="ellipsis"
+            )
         for row in self._shown():
             mark = self._marks.get(row, " ")
             times = self.answer.get(row, 0)

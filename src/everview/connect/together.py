@@ -66,6 +66,10 @@ class Together:
             for piece in source.ranges(start["sources"][i], end["sources"][i])
         ]
 
+    def unread(self, end: Offset) -> list[str]:
+        ends = zip(self.sources, end["sources"], strict=True)
+        return [text for source, at in ends for text in source.unread(at)]
+
     def read(self, piece: Range, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Changes]:
         number, segment = piece.segment.split("/", 1)
         for changes in self.sources[int(number)].read(replace(piece, segment=segment), columns):

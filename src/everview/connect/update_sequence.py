@@ -34,7 +34,7 @@ from everview.connect import lines as text
 from everview.connect.accept import accept, cut_raw
 from everview.connect.contract import Offset, Range
 from everview.connect.delimited import Layout, parse
-from everview.connect.files import Reached, Step, between, empty_offset, walk
+from everview.connect.files import Names, Reached, Step, between, empty_offset, listing, walk
 from everview.connect.lines import Lines, Places
 from everview.delta.changes import Changes, Reject
 from everview.errors import InputError
@@ -85,6 +85,16 @@ class UpdateSequence:
             for a, b in pairwise(places):
                 pieces.append(Range("", file.path, a, b, file.name, b - a))
         return pieces
+
+    def unread(self, end: Offset) -> list[str]:
+        """The newest file may grow: what stands behind its last line end may be half a line."""
+        newest = [f for f in listing(self.path)[-1:] if f.name not in Names.from_json(end["done"])]
+        left = [(f.path, os.path.getsize(f.path) - end["open"].get(f.name, 0)) for f in newest]
+        return [
+            f"the last {size} bytes of {path} are not read: they do not end with a line feed"
+            for path, size in left
+            if size > 0
+        ]
 
     def read(self, piece: Range, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Changes]:
         tags = self.tags()

@@ -313,7 +313,7 @@ def _integers(numbers: Array) -> Array:
 
 
 def _averages(sums: Array, n: Array, argument: Type, result: Type) -> Array:
-    """Integers: the nearest double. Decimals: HALF_UP at the scale of the result."""
+    """Integers: the exact sum as a double, by the count. Decimals: HALF_UP at their scale."""
     count = np.where(n == 0, 1, n)
     if not result.is_decimal:
         return np.asarray(sums.astype(np.float64) / count)

@@ -19,7 +19,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from everview.errors import ConfigError, EverviewError, PlanError
-from everview.expr import Call, Expr, Literal, Ref, aggregate_type, call
+from everview.expr import (
+    CASTS,
+    FUNCTIONS,
+    Call,
+    Expr,
+    Literal,
+    Ref,
+    aggregate_type,
+    call,
+    castable,
+)
 from everview.plan.constant import convert
 from everview.plan.node import (
     Filter,
@@ -34,7 +44,7 @@ from everview.plan.node import (
     columns,
     inputs,
 )  # fmt: skip
-from everview.schema import CHANGELOG, INTEGER_BITS, STRING, Schema, Type
+from everview.schema import BOOLEAN, CHANGELOG, INTEGER_BITS, STRING, Schema, Type
 
 MAX_DEPTH = 64
 
@@ -274,16 +284,30 @@ def _call(expr: Call, path: str) -> None:
     ruled = _typed(lambda: call(expr.op, *expr.args, type=expr.type).type, path)
     if ruled != expr.type:
         raise _bad("TYPE", path, f"{expr.op} gives {ruled}, not {expr.type}")
-    if expr.op in ("and", "or", "not"):
-        wrong = [a for a in expr.args if a.type.name != "BOOLEAN"]
-        if wrong:
-            raise _bad("TYPE", path, f"{expr.op} takes BOOLEAN, not {wrong[0].type}")
+    takes = FUNCTIONS[expr.op].takes
+    for i, a in enumerate(expr.args if takes else ()):
+        allowed = takes[min(i, len(takes) - 1)]
+        if a.type.name not in allowed:
+            listed = " or ".join(sorted(allowed))
+            raise _bad("TYPE", f"{path}.args[{i}]", f"{expr.op} takes {listed}, not {a.type}")
+    if expr.op in CASTS and not castable(expr.args[0].type, expr.type):
+        raise _bad("TYPE", path, f"{expr.args[0].type} cannot become {expr.type}")
+    if expr.op == "case":
+        _case(expr, path)
     if expr.op in ("=", "<>", "<", "<=", ">", ">=", "in", "is_distinct", "coalesce", "nullif"):
         wrong = [a for a in expr.args if a.type != expr.args[0].type]
         if wrong:
             first = expr.args[0].type
             raise _bad("TYPE", path, f"{expr.op} takes values of one type, not {first} and "
                        f"{wrong[0].type}")  # fmt: skip
+
+
+def _case(expr: Call, path: str) -> None:
+    last = len(expr.args) - 1
+    for i, a in enumerate(expr.args):
+        wanted = BOOLEAN if i % 2 == 0 and i < last else expr.type
+        if a.type != wanted:
+            raise _bad("TYPE", f"{path}.args[{i}]", f"a part of case is {a.type}, not {wanted}")
 
 
 def _typed(make: Callable[[], Type], path: str) -> Type:

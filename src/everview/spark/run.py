@@ -12,23 +12,29 @@ import shutil
 import time
 from collections import deque
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import psutil
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+from everview.connect.contract import Offset, RangeSource
 from everview.connect.live import Progress
 from everview.errors import EverviewError, StateError
+from everview.plan.node import Plan
+from everview.spark.checkpoint import committed, end_offset
 from everview.spark.hosted import Hosted
 from everview.spark.sinks import FolderSink, MemorySink
 
 KEPT_REJECTS = 1000
 _OURS = re.compile(
-    r"everview\.errors\.(\w+): (\[[A-Z_.]+\].*?)(?=\n\s*\n|\n\tat |\n\S*Driver|\Z)", re.S
+    r"everview\.errors\.(\w+): (\[[A-Z_.]+\].*?)(?=\n\s*\n|\n\tat |\n\S*Driver|\n? ?SQLSTATE|\Z)",
+    re.S,
 )
+_PYTHON = re.compile(r"^((?:\w+\.)*\w+(?:Error|Exception)): ([^\n]*)", re.M)
 _JAVA = re.compile(r"(?:Caused by: )?((?:[a-z]\w*\.)+[A-Z]\w+(?:Exception|Error))[:\s]+([^\n]*)")
 
 
@@ -48,11 +54,13 @@ class Run:
     """One start of a view."""
 
     def __init__(
-        self, view: str, on: Hosted, blobs: DataFrame, sink: MemorySink | FolderSink,
-        checkpoint: Path, *, temporary: bool = False,
+        self, plan: Plan, on: Hosted, blobs: DataFrame, sink: MemorySink | FolderSink,
+        checkpoint: Path, source: RangeSource | None = None, *, temporary: bool = False,
     ) -> None:  # fmt: skip
-        self.view, self.on, self.sink = view, on, sink
-        self.checkpoint, self.temporary = checkpoint, temporary
+        self.plan, self.view, self.on, self.sink = plan, plan.name, on, sink
+        self.checkpoint, self.source, self.temporary = checkpoint, source, temporary
+        self.stopped = False
+        self._end: Offset | None = None
         self.rejects: deque[dict[str, Any]] = deque(maxlen=KEPT_REJECTS)
         self.rejected = 0
         self.reports: deque[EpochReport] = deque(maxlen=100_000)
@@ -62,7 +70,7 @@ class Run:
             sink.progress = self.numbers
         self.query: StreamingQuery = (
             blobs.writeStream.foreachBatch(self._epoch)
-            .queryName(view)
+            .queryName(_free_name(blobs.sparkSession, self.view))
             .option("checkpointLocation", str(checkpoint))
             .start()
         )
@@ -76,22 +84,39 @@ class Run:
         except StreamingQueryException as error:
             raise told(error, self.view) from None
 
-    def wait(self, seconds: float | None = None) -> bool:
-        """Waits for the query to end by itself; whether it did."""
-        try:
-            ended = self.query.awaitTermination(None if seconds is None else max(round(seconds), 1))
-        except StreamingQueryException as error:
-            raise told(error, self.view) from None
-        return True if ended is None else bool(ended)
+    def ended(self) -> bool:
+        """Whether the query has ended by itself; raises what ended it."""
+        if self.query.isActive:
+            return False
+        error = self.query.exception()
+        if error is not None:
+            raise told(error, self.view)
+        return True
 
     def stop(self) -> None:
         """Ends the query. Its index goes, its checkpoint stays (unless it was a temporary one)."""
+        if self.stopped:
+            return
+        self.stopped = True
         query_id = str(self.query.id)
         self.query.stop()
         self.sink.close()
         shutil.rmtree(Path(self.on.scratch) / query_id, ignore_errors=True)
+        self._end = self.end(self.sink.held()[0] if isinstance(self.sink, MemorySink) else None)
         if self.temporary:
             shutil.rmtree(self.checkpoint, ignore_errors=True)
+
+    def end(self, epoch: int | None = None) -> Offset | None:
+        """Where the files stood after an epoch, by default the last; None before the first, and if
+        there are none."""
+        if self.stopped and self._end is not None:
+            return self._end
+        epoch = committed(self.checkpoint) if epoch is None else epoch
+        return end_offset(self.checkpoint, epoch) if self.source and epoch is not None else None
+
+    def unread(self) -> list[str]:
+        """What is there, and will not be read while nothing more comes."""
+        return self.source.unread(self.end() or self.source.initial()) if self.source else []
 
     # ------------------------------------------------------------------ what it says
 
@@ -111,12 +136,19 @@ class Run:
         return Progress(
             rows_per_second=sum(r.rows_in for r in recent) / seconds if seconds else None,
             changes_per_second=sum(r.changes for r in recent) / seconds if seconds else None,
-            freshness=recent[-1].seconds if recent else None,
+            freshness=self._freshness(),
             live=self.total("live"),
             waiting=self.total("waiting"),
             rejects=self.rejected,
             memory=self._resident(),
         )
+
+    def _freshness(self) -> float | None:
+        """Seconds from looking for changes to their effect in the sink and all committed."""
+        last = self.query.lastProgress
+        if last is not None and "triggerExecution" in last.durationMs:
+            return float(last.durationMs["triggerExecution"]) / 1000
+        return self.reports[-1].seconds if self.reports else None
 
     def total(self, name: str) -> int:
         """A statistic over all stages and shards, as each last reported it (see dataflow/stage)."""
@@ -152,6 +184,13 @@ class Run:
         return self._memory[1]
 
 
+def _free_name(spark: SparkSession, view: str) -> str:
+    """The view's name, with a number where a query of that name runs already."""
+    taken = {q.name for q in spark.streams.active}
+    numbered = (f"{view}-{i}" for i in count(2))
+    return view if view not in taken else next(n for n in numbered if n not in taken)
+
+
 def told(error: Exception, view: str) -> EverviewError:
     """What went wrong in a query, without Java's stack: our own error if there is one in it."""
     text = str(error)
@@ -160,7 +199,7 @@ def told(error: Exception, view: str) -> EverviewError:
         first, _, rest = ours.group(2).partition("] ")
         message, _, fix = rest.partition("\n  fix: ")
         return EverviewError(first.lstrip("["), message.strip(), fix=fix.strip())
-    causes = _JAVA.findall(text)
+    causes = _PYTHON.findall(text) or _JAVA.findall(text)
     what = f"{causes[-1][0].rsplit('.', 1)[-1]}: {causes[-1][1]}" if causes else text.split("\n")[0]
     return StateError(
         "QUERY.FAILED", f"the query of view {view} ended: {what[:300]}",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from pyspark import SparkConf, SparkContext
@@ -19,6 +20,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from everview.config import Config
+from everview.delta.evaluate.zones import known
 from everview.errors import ConfigError
 from everview.spark.java import FIX, java_home
 
@@ -78,6 +80,14 @@ def embedded(config: Config, name: str = "everview") -> SparkSession:
         gateway = launch_gateway(conf, popen_kwargs={"stderr": sink, "stdout": sink})  # type: ignore[no-untyped-call]
     context = SparkContext(conf=conf, gateway=gateway)
     return SparkSession(context)
+
+
+def in_zone(spark: SparkSession, config: Config) -> Config:
+    """The settings with the session's time zone, where they do not say one themselves."""
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    if config.origin("timezone") != "default" or zone is None or not known(zone):
+        return config
+    return replace(config, timezone=zone)
 
 
 def prepared(spark: SparkSession, config: Config) -> SparkSession:

@@ -31,6 +31,7 @@ from everview.dataflow.program import dataflow_of
 from everview.delta.frame import encode
 from everview.spark.hosted import BLOBS, Hosted
 
+BEGUN = "begun"
 OPENING = 1 << 16  # bytes that could be read while a file is opened
 ARROW_BLOBS = pa.schema([("shard", pa.int32()), ("blob", pa.binary())])
 
@@ -52,11 +53,14 @@ class RangeReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         rows = limit.max_rows if isinstance(limit, ReadMaxRows) else self.limit
-        return self.source.advance(start, None if isinstance(limit, ReadAllAvailable) else rows)
+        end = self.source.advance(start, None if isinstance(limit, ReadAllAvailable) else rows)
+        # An ungrouped aggregate has a row before there is any input: its first epoch needs none.
+        return {**end, BEGUN: True} if wakes(dataflow_of(self.hosted.program)) else end
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         ranges = self.source.ranges(start, end) if start != end else []
-        return [InputPartition((i, s)) for i, s in enumerate(shares(ranges, self.hosted.tasks))]
+        found = shares(ranges, self.hosted.tasks) or [[]]
+        return [InputPartition((i, s)) for i, s in enumerate(found)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         from everview.dataflow.pack import packer_of  # only tasks need it: the driver starts sooner

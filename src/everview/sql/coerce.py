@@ -12,7 +12,7 @@ Not here: which function takes what (sql/functions), values (delta/evaluate).
 from __future__ import annotations
 
 from everview.errors import PlanError, Position, SqlError
-from everview.expr import Call, Expr, Literal, as_decimal, call, common
+from everview.expr import Call, Expr, Literal, as_decimal, call, castable, common
 from everview.plan.constant import convert
 from everview.schema import BIGINT, DATE, DOUBLE, STRING, Type, decimal
 from everview.sql.subset import refuse
@@ -20,24 +20,12 @@ from everview.sql.subset import refuse
 NULL = Literal(None, STRING)
 """The NULL that has no type yet; told apart by identity."""
 
-_TEMPORAL = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_NTZ"})
 _LITERAL_HELP = {
     "DATE": "write it as 'yyyy-mm-dd'",
     "TIMESTAMP": "write it as 'yyyy-mm-dd hh:mm:ss', without a zone",
     "TIMESTAMP_NTZ": "write it as 'yyyy-mm-dd hh:mm:ss', without a zone",
     "BOOLEAN": "write TRUE or FALSE",
 }
-
-
-def castable(old: Type, new: Type) -> bool:
-    """May a value be cast explicitly?"""
-    if old == new or (old.is_numeric and new.is_numeric):
-        return True
-    if "STRING" in (old.name, new.name):
-        return True
-    if {old.name, new.name} <= _TEMPORAL:
-        return True
-    return (old.name == "BOOLEAN" and new.is_numeric) or (new.name == "BOOLEAN" and old.is_numeric)
 
 
 def cast(value: Expr, type: Type, position: Position | None) -> Expr:

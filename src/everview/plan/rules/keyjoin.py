@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
@@ -111,7 +111,7 @@ def _keyjoin(join: Join) -> Node:
         classes.unite(*_arguments(test))
     _constants(inputs, classes)
     found = _found(inputs, classes, frozenset(frozenset(_arguments(t)) for t in equalities), owner)
-    return _assemble(inputs, _tree(inputs, found), tests, equalities)
+    return _assemble(inputs, _tree(inputs, found, tests), tests, equalities)
 
 
 def _input(node: Node) -> _Input:
@@ -217,12 +217,12 @@ class _Tree:
     edges: tuple[_Found, ...]
 
 
-def _tree(inputs: list[_Input], found: list[_Found]) -> _Tree:
+def _tree(inputs: list[_Input], found: list[_Found], tests: list[Expr]) -> _Tree:
     """The tree that reaches every input and follows the text most; ties: the first in FROM."""
     trees = [_grown(root, found) for root in range(len(inputs))]
     whole = [t for t in trees if len(t.order) == len(inputs)]
     if not whole:
-        raise _refused(inputs, max(trees, key=lambda t: len(t.order)))
+        raise _refused(inputs, max(trees, key=lambda t: len(t.order)), tests)
     return max(whole, key=lambda t: sum(e.written for e in t.edges))
 
 
@@ -249,7 +249,7 @@ def _grown(root: int, found: list[_Found]) -> _Tree:
         edges.append(edge)
 
 
-def _refused(inputs: list[_Input], best: _Tree) -> PlanError:
+def _refused(inputs: list[_Input], best: _Tree, tests: list[Expr]) -> PlanError:
     """The refusal of a join that has no root, with the keys that would be needed."""
     reached = [inputs[i].name for i in best.order]
     missing = [inputs[i] for i in range(len(inputs)) if i not in best.order]
@@ -263,12 +263,26 @@ def _refused(inputs: list[_Input], best: _Tree) -> PlanError:
         f"the join of {', '.join(i.name for i in inputs)} is not along keys: "
         f"from {', '.join(reached)} there is no way to {'; '.join(needed)}"
     )
+    other = [note for m in missing for k in m.key for note in _other_type(k, tests)]
+    if other:
+        fix = "declare both sides with one exact type, or cast the side that is not the key"
+        return PlanError("UNSUPPORTED.JOIN", f"{message}: {other[0]}", fix=fix)
     return PlanError(
         "UNSUPPORTED.JOIN",
         message,
         fix="one input must reach all others by equalities with their whole PRIMARY KEY; join on "
         "the key, declare it, or group the input by the joined columns in a sub-select",
     )
+
+
+def _other_type(k: Ref, tests: list[Expr]) -> Iterator[str]:
+    """Why an equality with a key column, though it is there, does not lead to the key."""
+    for test in tests:
+        sides = test.args if isinstance(test, Call) and test.op == "=" else ()
+        if any(isinstance(s, Call) and s.op == "cast" and s.args[0] == k for s in sides):
+            yield f"{_short(k.name)} is {k.type} and is compared as {sides[0].type}"
+        elif k in sides and k.type.is_float:
+            yield f"{_short(k.name)} is {k.type}, which is not exact"
 
 
 def _short(name: str) -> str:
