@@ -12,7 +12,7 @@ PACKAGE = ROOT / "src" / "everview"
 DOCUMENTS = (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")))
 NAMED = re.compile(r"`((?:[\w.-]+/)*[\w-]+(?:\.(?:py|sh|md|toml|json)|/))`")
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
-MADE_BY_USERS = {"everview.toml"}
+MADE_BY_USERS = {"everview.json", "everview.toml"}
 
 
 def ids(document: Path) -> str:

@@ -31,7 +31,7 @@ def test_the_demo_ends_verified(
     assert int(last[1]) > 10
     assert int(last[2]) == 4
     assert any(line.startswith("processing the stream") for line in lines)
-    assert any(re.match(r"q3: .* epoch 3 ", line) for line in lines)
+    assert any(re.match(r"q3: .* epoch \d ", line) for line in lines)
 
 
 def test_the_readme_example_runs(
