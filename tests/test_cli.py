@@ -214,6 +214,24 @@ def test_check_shows_the_place_and_the_fix(tmp_path):
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("command", ["check", "explain", "run"])
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("path = 'in'", "names no connector"),
+        ("connector = 'parket', path = 'in'", "did you mean 'parquet'"),
+        ("connector = 'csv', pth = 'in'", "did you mean 'path'"),
+    ],
+)
+def test_options_of_sources_are_refused_before_anything_starts(tmp_path, command, said, told):
+    file = tmp_path / "views.sql"
+    file.write_text(f"CREATE TABLE t (k INT) WITH ({said}); CREATE VIEW v AS SELECT k FROM t;")
+    _, told_of = call(command, file, code=cli.REFUSED)
+    assert "[CONFIG." in told_of
+    assert told in told_of
+    assert "starting Spark" not in told_of
+
+
 def test_explain_in_every_format(script):
     assert "orders" in call("explain", script)[0]
     document = json.loads(call("explain", script, "--view", "busy", "--format", "json")[0])

@@ -352,10 +352,12 @@ def _declared(
     text: str, config: Config, given: list[Path] | None
 ) -> tuple[Schema, dict[str, Plan]]:
     """What a script declares, and the plans given: one takes the place of a view of its name."""
+    from everview.connect.options import check_options
     from everview.plan.wire import read_plan
     from everview.sql.script import read_script
 
     script = read_script(text, policy=config.policy)
+    check_options(script.schema.relations)
     plans = [
         read_plan(one, script.schema) for p in given or () for one in _documents(_text(str(p)))
     ]

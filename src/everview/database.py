@@ -23,6 +23,7 @@ from everview.connect import hand
 from everview.connect.contract import RangeSource
 from everview.connect.fold import Row
 from everview.connect.open import open_sources
+from everview.connect.options import by_hand
 from everview.dataflow.compile import Settings
 from everview.dataflow.explain import explain
 from everview.dataflow.program import Program, dataflow_of
@@ -143,7 +144,7 @@ class Database:
         """A relation without a connector takes rows by hand, in a folder of its own. Timestamps in
         files are of the session's time zone unless the relation names another."""
         options = {"zone": self.config.timezone, **relation.options}
-        if "connector" not in options:
+        if by_hand(relation):
             folder = self.config.data or (self.config.checkpoint or self.home) / "hand"
             options |= {"connector": "hand", "path": str(folder / relation.name)}
         return replace(relation, options=options)
@@ -153,9 +154,9 @@ class Database:
         if name in self.streams:
             return "an attached stream"
         options = self.schema.relation(name).options
-        if "connector" in options:
+        if not by_hand(self.schema.relation(name)):
             said = {n: v for n, v in sorted(options.items()) if n not in ("connector", "tasks")}
-            return " ".join([options["connector"], *(f"{n}={v}" for n, v in said.items())])
+            return " ".join([options.get("connector", ""), *(f"{n}={v}" for n, v in said.items())])
         if self.config.data is None and self.config.checkpoint is not None:
             return "rows by hand beside the checkpoint"
         return f"rows by hand in {self.placed(self.schema.relation(name)).options['path']}"
@@ -186,7 +187,7 @@ class Table:
 
     def __init__(self, db: Database, relation: Relation) -> None:
         self.relation = db.placed(relation)
-        if self.relation.options["connector"] != "hand" or relation.name in db.streams:
+        if self.relation.options.get("connector") != "hand" or relation.name in db.streams:
             raise InputError(
                 "INPUT.NOT_BY_HAND", f"relation {relation.name} is read from elsewhere",
                 fix="declare it without a connector to change its rows by hand",
