@@ -183,6 +183,8 @@ class _From:
             for y in relation.columns
             if x.type == y.type and not x.type.is_float
         ]
+        if not pairs:  # nothing but doubles
+            return []
         x, relation, y = rng.choice(pairs)
         side = Copy(f"?{len(self.g.copies)}", relation)
         alias = self.names[side.name] = f"gs{len(self.g.copies)}"
