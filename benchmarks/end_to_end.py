@@ -28,13 +28,13 @@ from statistics import median
 from threading import Event, Thread
 from typing import Any
 
-import duckdb
 import psutil
 from fifo import Fifo, write
 from workload import POLICY, dataflow, placement, tables
 
 import everview
 from everview.schema import Relation
+from everview.verify.query import connect
 from everview.workloads import tpch
 
 WARM = 2
@@ -236,7 +236,7 @@ def compare(data: Path, query: str, scale: float, held: Any, work: Path) -> str:
 
     Averages are left out: DuckDB types them as DOUBLE.
     """
-    db = duckdb.connect()
+    db = connect()
     db.execute("SET threads = 2")
     source = data / f"tpch-{scale:g}"
     import pyarrow as pa

@@ -268,6 +268,19 @@ def test_a_difference_is_told_by_rows(folder: HandFolder) -> None:
     )
 
 
+def test_a_chain_of_self_joins() -> None:
+    """DuckDB 2.0.0 left to itself answers ('b', 1) here, though no row has the key 1."""
+    connection = connect()
+    connection.execute("CREATE TABLE ra AS FROM (VALUES (2, 1, 'b'), (0, 2, 'a')) AS t(k, m, v)")
+    connection.execute("CREATE TABLE rc AS FROM (VALUES (1, 1), (1, 1), (2, 1)) AS t(f, n)")
+    found = connection.execute("""
+        SELECT r4.v, count(*) FROM ra r3, ra r4, ra r2, ra r1, rc
+        WHERE r4.k = r3.m AND r2.k = r1.m AND r2.m = r3.k AND f = r1.k GROUP BY r4.v
+    """).fetchall()
+    disconnect(connection)
+    assert found == []
+
+
 def test_what_duckdb_cannot_compute_is_an_error_with_its_reason() -> None:
     row: Change = ("r", INSERT, (1, "a", None, Decimal(10) ** 17, *([None] * 5)))
     plan = Plan("v", PLAN.root, "SELECT w * w AS a FROM r")

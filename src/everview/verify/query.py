@@ -31,6 +31,11 @@ from everview.verify.spark_types import DATES, PARTS, Scope, Tables, Unsupported
 Row = tuple[Any, ...]
 
 
+# It takes one side of a relation joined with itself for another: DuckDB 2.0.0 then finds rows that
+# are not there (see test_a_chain_of_self_joins).
+_WRONG = "common_subplan"
+
+
 class _Spark4(Spark):
     """Spark SQL as Spark 4 reads it: 'it''s' is one text, not two that are joined."""
 
@@ -42,6 +47,8 @@ def connect(zone: str = "UTC") -> duckdb.DuckDBPyConnection:
     """A DuckDB that knows the functions a rewritten query calls. Close it, or the end does."""
     connection = duckdb.connect()
     connection.execute("SET threads = 1")
+    if connection.execute(f"SELECT 1 FROM duckdb_optimizers() WHERE name = '{_WRONG}'").fetchone():
+        connection.execute(f"SET disabled_optimizers = '{_WRONG}'")
     connection.execute(f"SET TimeZone = '{zone}'")
     exact.define(connection)
     atexit.register(connection.close)  # with functions of ours still in it, it complains
