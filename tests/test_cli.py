@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -132,6 +133,7 @@ class FakeView:
 @pytest.fixture
 def database(monkeypatch):
     fake = FakeDatabase()
+    import_module("everview.connect")  # or its first import would take the fake's place
     monkeypatch.setitem(vars(everview), "connect", fake.connect)
     return fake
 
