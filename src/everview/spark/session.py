@@ -45,6 +45,11 @@ QUERY = {
 }  # fmt: skip
 
 
+# The JVM moves blobs and keeps books; its optimizing compiler and its parallel collector took more
+# of two cores than they gave back (figures: ARCHITECTURE, decision 24).
+LIGHT_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+
+
 def embedded(config: Config, name: str = "everview") -> SparkSession:
     """The embedded session: started on first use, or the one that runs in this process."""
     running = SparkSession.getActiveSession()
@@ -60,6 +65,7 @@ def embedded(config: Config, name: str = "everview") -> SparkSession:
         "spark.app.name": name,
         "spark.master": f"local[{threads},4]",
         "spark.driver.memory": config.memory,
+        "spark.driver.extraJavaOptions": LIGHT_JVM,
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.ui.enabled": "false",
