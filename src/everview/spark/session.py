@@ -48,6 +48,8 @@ QUERY = {
 # The JVM moves blobs and keeps books; its optimizing compiler and its parallel collector took more
 # of two cores than they gave back (figures: ARCHITECTURE, decision 24).
 LIGHT_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+if sys.platform == "linux":  # Hadoop runs `chmod` for every file it makes: start it the short way
+    LIGHT_JVM += " -Djdk.lang.Process.launchMechanism=VFORK"
 
 
 def embedded(config: Config, name: str = "everview") -> SparkSession:
@@ -71,6 +73,9 @@ def embedded(config: Config, name: str = "everview") -> SparkSession:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": tempfile.mkdtemp(prefix="everview-spark-"),
+        "spark.sql.streaming.checkpointFileManagerClass":
+            "org.apache.spark.sql.execution.streaming.checkpointing"
+            ".FileSystemBasedCheckpointFileManager",
         "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="everview-warehouse-"),
         "spark.sql.session.timeZone": config.timezone,
         "spark.python.daemon.module": "everview.spark.daemon",
