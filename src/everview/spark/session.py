@@ -45,8 +45,11 @@ QUERY = {
 }  # fmt: skip
 
 
+_CHECKPOINT_FILES = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
 # The JVM moves blobs and keeps books; its optimizing compiler and its parallel collector took more
-# of two cores than they gave back (figures: ARCHITECTURE, decision 24).
+# of two cores than they gave back (figures: ARCHITECTURE, decisions 24 to 26).
 LIGHT_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 if sys.platform == "linux":  # Hadoop runs `chmod` for every file it makes: start it the short way
     LIGHT_JVM += " -Djdk.lang.Process.launchMechanism=VFORK"
@@ -73,9 +76,7 @@ def embedded(config: Config, name: str = "everview") -> SparkSession:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": tempfile.mkdtemp(prefix="everview-spark-"),
-        "spark.sql.streaming.checkpointFileManagerClass":
-            "org.apache.spark.sql.execution.streaming.checkpointing"
-            ".FileSystemBasedCheckpointFileManager",
+        "spark.sql.streaming.checkpointFileManagerClass": _CHECKPOINT_FILES,
         "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="everview-warehouse-"),
         "spark.sql.session.timeZone": config.timezone,
         "spark.python.daemon.module": "everview.spark.daemon",

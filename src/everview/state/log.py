@@ -5,12 +5,14 @@
 
 The content is every row of every chunk that no chunk declares dead; order carries no meaning, so a
 rebuild is one bulk load. Each epoch appends its new rows and its dead ids: cost follows the change.
-Stored rows remember their id, so a delete is logged as eight bytes.
+Stored rows remember their id, so a delete is logged as a few bytes.
 
 Compaction goes chunk by chunk, in the transaction of the epoch: a chunk with nothing left is
-removed unread; a chunk less than half alive is rewritten once the changes since have paid for
-reading it; and when eight chunks of about one size have gathered they become one. So the log stays
-within a small factor of the content, and no epoch does more than a few chunks of it.
+removed unread; while more than half of the log is dead, the emptiest chunks are rewritten as far as
+the changes since have paid for reading them (one chunk, or more in an epoch that pays by itself);
+and when sixteen chunks of about one size have gathered they become one. So the log stays within a
+small factor of the content, no epoch does more than a few chunks of it, and a window that slides,
+whose oldest chunk dies next, rewrites nothing.
 
 Not here: where chunks are kept (a Store: Spark's state or a dictionary), who the tables are.
 """
@@ -28,8 +30,8 @@ from everview.delta.vector import Array
 from everview.errors import StateError
 
 CHUNK_BYTES = 8 << 20
-GATHER = 8
-VERSION = 1
+GATHER = 16
+VERSION = 2
 
 
 class Store(Protocol):
@@ -61,7 +63,7 @@ class Log:
     """The chunks of one shard. `book` is its bookkeeping, kept in the arena's scalars."""
 
     def __init__(self, store: Store, scalars: dict[str, Any], stage: int = 0) -> None:
-        self.store, self.stage = store, stage
+        self.store, self.stage, self.earned = store, stage, 0
         self.book: dict[str, Any] = scalars.setdefault(
             "log", {"next": 1, "credit": 0, "chunks": {}}
         )
@@ -86,7 +88,8 @@ class Log:
         for chunk, n in zip(*np.unique(dead >> 32, return_counts=True), strict=True):
             self.chunks[str(chunk)]["live"] -= int(n)
         ids = self._write_all(epoch, new, dead)
-        self.book["credit"] += 2 * sum(b.num_rows for b in new.values()) + 2 * len(dead)
+        self.earned = 2 * sum(b.num_rows for b in new.values()) + 2 * len(dead)
+        self.book["credit"] += self.earned
         return ids
 
     def compact(self, epoch: int, tables: Mapping[str, Table]) -> None:
@@ -95,15 +98,22 @@ class Log:
             pass
         newest = str(self.book["next"] - 1)
         half = [
-            n for n, c in self.chunks.items()
-            if n != newest and 2 * _content(c) < c["rows"] + c["deaths_written"]
-        ]  # fmt: skip
+            n for n, c in self.chunks.items() if n != newest and 2 * _content_bytes(c) < c["bytes"]
+        ]
+        excess = self.bytes - 2 * sum(map(_row_bytes, self.chunks.values()))
+        spent, chosen = 0, list[str]()
         for n in sorted(half, key=lambda n: (_content(self.chunks[n]), int(n))):
-            cost = self.chunks[n]["rows"] + self.chunks[n]["deaths_written"]
-            if cost > self.book["credit"]:
+            chunk = self.chunks[n]
+            cost = chunk["rows"] + chunk["deaths_written"]
+            too_much = chosen and spent + cost > 2 * self.earned
+            if excess <= 0 or too_much or spent + cost > self.book["credit"]:
                 break
-            self.book["credit"] -= cost
-            self._rewrite(epoch, [n], tables)
+            chosen.append(n)
+            spent += cost
+            excess -= chunk["bytes"] - _content_bytes(chunk)
+        if chosen:
+            self.book["credit"] -= spent
+            self._rewrite(epoch, chosen, tables)
         classes: dict[int, list[str]] = {}
         for n, c in self.chunks.items():
             if c["raw"] < CHUNK_BYTES // 2:
@@ -122,12 +132,12 @@ class Log:
             blob = self.store.get(number)
             decoded.append((number, len(blob), *_decode(number, blob)))
         present = {number for number, *_ in decoded}
-        dead = np.concatenate([d for _, _, _, d in decoded] or [np.zeros(0, np.int64)])
+        dead = np.concatenate([d for _, _, _, d, _ in decoded] or [np.zeros(0, np.int64)])
         dead = np.sort(dead[np.isin(dead >> 32, sorted(present))])
         self.book.update(next=max(present, default=0) + 1, credit=0, chunks={})
-        for number, size, sections, deaths in decoded:
+        for number, size, sections, deaths, death_bytes in decoded:
             gone = np.searchsorted(dead, [number << 32, (number + 1) << 32])
-            self._record(number, sections, deaths, size, present)
+            self._record(number, sections, deaths, (death_bytes, size), present)
             self.chunks[str(number)]["live"] -= int(gone[1] - gone[0])
             for table, batch, ids in _with_ids(number, sections):
                 alive = ~np.isin(ids, dead[gone[0] : gone[1]])
@@ -161,27 +171,30 @@ class Log:
             "version": VERSION, "stage": self.stage, "epoch": epoch, "instant": None, "clock": None,
             "tables": [t for t, _ in group],
         }  # fmt: skip
-        deaths = np.ascontiguousarray(dead, np.int64)
-        blob = encode(header, [deaths.tobytes(), *(batch_bytes(b) for _, b in group)])
+        deaths = np.sort(dead)
+        parts = [_ids_bytes(deaths), *(batch_bytes(b) for _, b in group)]
+        blob = encode(header | {"deaths": len(deaths)}, parts)
         self.store.put(number, blob)
         present = {int(n) for n in self.chunks} | {number}
-        self._record(number, group, deaths, len(blob), present)
+        self._record(number, group, deaths, (len(parts[0]), len(blob)), present)
         for table, _, given in _with_ids(number, group):
             ids[table].append(given)
 
     def _record(
-        self, number: int, sections: list[tuple[str, pa.RecordBatch]], deaths: Array, size: int,
-        present: set[int],
+        self, number: int, sections: list[tuple[str, pa.RecordBatch]], deaths: Array,
+        sizes: tuple[int, int], present: set[int],
     ) -> None:  # fmt: skip
-        """Take a chunk into the book. Chunks are cut and gathered by `raw`, their size before
-        compression: by what is left of it full chunks would look small for ever."""
+        """Take a chunk into the book; `sizes`: bytes of its deaths, and in all. Chunks are cut and
+        gathered by `raw`, their size before compression: by what is left of it full chunks would
+        look small for ever."""
         targets, counts = np.unique(deaths >> 32, return_counts=True)
         rows = sum(b.num_rows for _, b in sections)
         self.chunks[str(number)] = {
             "rows": rows,
             "live": rows,
-            "bytes": size,
-            "raw": max(size, deaths.nbytes + sum(b.nbytes for _, b in sections)),
+            "bytes": sizes[1],
+            "death_bytes": sizes[0],
+            "raw": max(sizes[1], deaths.nbytes + sum(b.nbytes for _, b in sections)),
             "deaths_written": len(deaths),
             "deaths": {
                 str(t): int(n) for t, n in zip(targets, counts, strict=True) if int(t) in present
@@ -208,7 +221,7 @@ class Log:
         slots: dict[str, list[Array]] = {}
         deaths = []
         for n in members:
-            sections, dead = _decode(int(n), self.store.get(int(n)))
+            sections, dead, _ = _decode(int(n), self.store.get(int(n)))
             deaths.append(dead)
             for name, batch, ids in _with_ids(int(n), sections):
                 at = tables[name].locate(batch)
@@ -232,6 +245,33 @@ def _content(chunk: dict[str, Any]) -> int:
     return int(chunk["live"]) + int(sum(chunk["deaths"].values()))
 
 
+def _row_bytes(chunk: dict[str, Any]) -> float:
+    """About how many of its bytes are rows that are there."""
+    rows: float = (chunk["bytes"] - chunk["death_bytes"]) * chunk["live"] / max(1, chunk["rows"])
+    return rows
+
+
+def _content_bytes(chunk: dict[str, Any]) -> float:
+    """About how many are those, and deaths that still matter."""
+    deaths = chunk["death_bytes"] * sum(chunk["deaths"].values()) / max(1, chunk["deaths_written"])
+    return _row_bytes(chunk) + float(deaths)
+
+
+def _ids_bytes(ids: Array) -> bytes:
+    """Sorted ids, small: neighbours die together."""
+    if not len(ids):
+        return b""
+    packed: bytes = pa.compress(np.diff(ids, prepend=0).tobytes(), "zstd", asbytes=True)
+    return packed
+
+
+def _ids_of(part: memoryview, count: int) -> Array:
+    if not count:
+        return np.zeros(0, np.int64)
+    steps = np.frombuffer(pa.decompress(part, 8 * count, "zstd"), np.int64)
+    return np.cumsum(steps)
+
+
 def _pieces(table: str, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
     """The batch in slices of at most about a chunk's size."""
     if not batch.num_rows:
@@ -242,12 +282,13 @@ def _pieces(table: str, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordB
         yield table, batch.slice(at, step)
 
 
-def _decode(number: int, blob: bytes) -> tuple[list[tuple[str, pa.RecordBatch]], Array]:
+def _decode(number: int, blob: bytes) -> tuple[list[tuple[str, pa.RecordBatch]], Array, int]:
+    """Rows, deaths, and the bytes that the deaths take."""
     header, parts = decode(blob)
     if header["version"] != VERSION:
         raise StateError("LOG.VERSION", f"log chunk {number} has version {header['version']}")
-    deaths = np.frombuffer(parts[0], np.int64)
-    return list(zip(header["tables"], map(batch_of, parts[1:]), strict=True)), deaths
+    deaths = _ids_of(parts[0], header["deaths"])
+    return list(zip(header["tables"], map(batch_of, parts[1:]), strict=True)), deaths, len(parts[0])
 
 
 def _with_ids(
