@@ -17,6 +17,7 @@ Not here: the join alone (kernel), other systems (peers).
 from __future__ import annotations
 
 import os
+import pipes
 import shutil
 import tempfile
 import time
@@ -156,32 +157,54 @@ def declared(relation: Relation, live: Path) -> str:
 @contextmanager
 def started(folder: Path, work: Path, query: str, size: int, **settings: Any) -> Iterator[Any]:
     """The view over the filled folders, with its window full; nothing slides yet."""
-    live = work / "live"
-    wanted = tuple(dataflow(query, 1).relations())
-    for name in wanted:
-        (live / name).mkdir(parents=True)
-    for file in sorted((folder / "fill").glob("*/*.parquet")):
-        os.link(file, live / file.parent.name / file.name)
+    live = _filled(folder, work, query)
     relations = {r.name: r for r in tpch.schema().relations}
     db = everview.connect(epoch_limit=max(1_000_000, 4 * size), **settings)
     with db:
-        db.execute("".join(declared(relations[n], live) for n in wanted))
+        db.execute("".join(declared(relations[f.name], f.parent) for f in sorted(live.iterdir())))
         view = db.view(query, tpch.query(query))
         run = view.start(f"parquet:{work / 'changelog'}", checkpoint=work / "checkpoint")
         run.process_available()
         yield run
 
 
+@contextmanager
+def spark_alone(folder: Path, work: Path, query: str) -> Iterator[Any]:
+    """The same for Spark's own pipe."""
+    live = _filled(folder, work, query)
+    with everview.connect() as db:
+        run = pipes.SparkPipe(db.spark, live, db.config.partitions)
+        run.process_available()
+        yield run
+        run.query.stop()
+
+
+def _filled(folder: Path, work: Path, query: str) -> Path:
+    """The folders that the query reads, with the fill in them."""
+    live = work / "live"
+    for name in dataflow(query, 1).relations():
+        (live / name).mkdir(parents=True)
+    for file in sorted((folder / "fill").glob("*/*.parquet")):
+        os.link(file, live / file.parent.name / file.name)
+    return live
+
+
 def measure(
-    data: Path, query: str, scale: float, size: int, epochs: int = 8, **settings: Any
-) -> dict[str, Any]:
-    """One run: the window filled, WARM epochs, then `epochs` measured ones."""
+    data: Path, query: str, scale: float, size: int, epochs: int = 8, pipe: str = "",
+    **settings: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """One run: the window filled, WARM epochs, then `epochs` measured ones; of the query, or of a
+    `pipe` (see pipes) in its place."""
     stream, orders, folder = stage(data, query, scale, size, WARM + epochs)
     counts = [int((folder / f"done-{i}").read_text()) for i in range(WARM + epochs)]
     work = Path(tempfile.mkdtemp(prefix="everview-bench-", dir=data))
     begun = time.monotonic()
+    if pipe == "spark":
+        start = spark_alone(folder, work, query)
+    else:
+        start = started(folder, work, query, size, **settings)
     try:
-        with Memory() as memory, started(folder, work, query, size, **settings) as run:
+        with pipes.empty(pipe == "empty"), Memory() as memory, start as run:
             filled = time.monotonic() - begun
             feeder = Feeder(
                 folder / "epochs", work / "live", [1000 + i for i in range(WARM + epochs)],
@@ -190,31 +213,37 @@ def measure(
             feeder.follow(run)
             feeder.place()
             run.process_available()
-            reports = list(run.reports)[-epochs:]
             progress = {p["batchId"]: p for p in (_plain(q) for q in run.query.recentProgress)}
-            first, last = reports[0].epoch - 1, reports[-1].epoch
+            first, last = sorted(feeder.begun)[-epochs - 1], max(feeder.begun)
+            measured = range(first + 1, last + 1)
             wall = feeder.begun[last] - feeder.begun[first]
             cpu = feeder.cpu_at[last] - feeder.cpu_at[first]
-            answer = compare(data, query, scale, stream.held(WARM + epochs, orders), work)
-        changes = sum(counts[WARM:])
-        return {
-            "query": query, "scale": scale, "epoch_changes": size, "changes": changes,
-            "epochs": epochs, "policy": POLICY, "answer": answer,
-            "shards": len(run.on.keys), "stages": _stages(query),
-            "updates_per_s": round(changes / wall),
-            "cpu_s_per_million": round(cpu / changes * 1e6, 2),
-            "freshness_s": round(
-                median(_of(progress, r, "triggerExecution") for r in reports) / 1000, 3
-            ),
-            "peak_mib": memory.peak >> 20, "fill_s": round(filled, 1),
-            "changes_out": sum(r.changes for r in reports),
-            "spark_ms": {
-                p: round(median(_of(progress, r, p) for r in reports)) for p in SPARK_PARTS
-            },
-            "our_ms": {
-                p: round(median(r.parts.get(p, 0.0) for r in reports), 1) for p in OUR_PARTS
-            },
-        }  # fmt: skip
+            changes = sum(counts[WARM:])
+            figures = {
+                "query": query, "scale": scale, "epoch_changes": size, "changes": changes,
+                "epochs": epochs, "policy": POLICY,
+                "updates_per_s": round(changes / wall),
+                "cpu_s_per_million": round(cpu / changes * 1e6, 2),
+                "freshness_s": round(
+                    median(_of(progress, n, "triggerExecution") for n in measured) / 1000, 3
+                ),
+                "peak_mib": memory.peak >> 20, "fill_s": round(filled, 1),
+                "spark_ms": {
+                    p: round(median(_of(progress, n, p) for n in measured)) for p in SPARK_PARTS
+                },
+            }  # fmt: skip
+            if pipe:
+                return figures | {"pipe": pipe}
+            reports = [r for r in run.reports if r.epoch in measured]
+            held = stream.held(WARM + epochs, orders)
+            return figures | {
+                "answer": compare(data, query, scale, held, work),
+                "shards": len(run.on.keys), "stages": _stages(query),
+                "changes_out": sum(r.changes for r in reports),
+                "our_ms": {
+                    p: round(median(r.parts.get(p, 0.0) for r in reports), 1) for p in OUR_PARTS
+                },
+            }  # fmt: skip
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -223,8 +252,8 @@ def _plain(progress: Any) -> dict[str, Any]:
     return {"batchId": progress.batchId, **dict(progress.durationMs)}
 
 
-def _of(progress: dict[int, dict[str, Any]], report: Any, part: str) -> float:
-    return float(progress.get(report.epoch, {}).get(part, 0))
+def _of(progress: dict[int, dict[str, Any]], epoch: int, part: str) -> float:
+    return float(progress.get(epoch, {}).get(part, 0))
 
 
 def _stages(query: str) -> int:
@@ -267,17 +296,18 @@ def compare(data: Path, query: str, scale: float, held: Any, work: Path) -> str:
 
 
 def show(f: dict[str, Any]) -> None:
+    what = f"the {f['pipe']} pipe of {f['query']}" if "pipe" in f else f["query"]
     print(
-        f"  {f['query']} at scale {f['scale']:g}, policy {f['policy']}, "
-        f"{f['epoch_changes']:,} changes an epoch, {f['epochs']} epochs, "
-        f"{f['stages']} stage(s), {f['shards']} shards"
+        f"  {what} at scale {f['scale']:g}, policy {f['policy']}, "
+        f"{f['epoch_changes']:,} changes an epoch, {f['epochs']} epochs"
     )
     print(
         f"  {f['updates_per_s']:>9,} updates/s   freshness {f['freshness_s']:.2f} s   "
-        f"{f['cpu_s_per_million']:.2f} CPU s per million updates   peak {f['peak_mib']:,} MiB   "
-        f"answer: {f['answer']}"
+        f"{f['cpu_s_per_million']:.2f} CPU s per million updates   peak {f['peak_mib']:,} MiB"
     )
     spark = "  ".join(f"{p} {ms}" for p, ms in f["spark_ms"].items())
-    ours = "  ".join(f"{p} {ms:g}" for p, ms in f["our_ms"].items() if ms)
     print(f"  ms of an epoch: {spark}")
-    print(f"  ms inside addBatch, summed over tasks: {ours}")
+    if "our_ms" in f:
+        ours = "  ".join(f"{p} {ms:g}" for p, ms in f["our_ms"].items() if ms)
+        print(f"  ms inside addBatch, summed over tasks: {ours}")
+        print(f"  {f['stages']} stage(s), {f['shards']} shards   answer: {f['answer']}")
