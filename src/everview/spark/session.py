@@ -10,6 +10,7 @@ Not here: which Java (spark/java), building queries (spark/host).
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import tempfile
 from dataclasses import replace
@@ -80,6 +81,8 @@ def embedded(config: Config, name: str = "everview") -> SparkSession:
         "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="everview-warehouse-"),
         "spark.sql.session.timeZone": config.timezone,
         "spark.python.daemon.module": "everview.spark.daemon",
+        # Over loopback TCP every task waits 40 ms for a delayed acknowledgement.
+        "spark.python.unix.domain.socket.enabled": str(hasattr(socket, "AF_UNIX")).lower(),
         "spark.python.worker.faulthandler.enabled": "true",
         "spark.sql.shuffle.partitions": str(config.partitions),
         "spark.log.level": "ERROR",
