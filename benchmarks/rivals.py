@@ -4,8 +4,8 @@
     Pathway     in a virtual environment of its own
     DuckDB, Spark's own stream joins   with the packages of this checkout
 
-Set up on first use below `data/peers`. A rival's figure is the best of its variants whose answer
-is right. Not here: what is timed and how fair it is (peers/README.md), Everview (end_to_end).
+Set up on first use below `data/peers`. VARIANTS are those that were best when all
+were tried; a rival's figure is the best of them whose answer is right, one run each. Not here: what is timed and how fair it is (peers/README.md), Everview (end_to_end).
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def measure(data: Path, query: str, scale: float) -> dict[str, Any]:
         known = best.get(f["peer"])
         if f["answer"] == "match" and (not known or f["updates_per_s"] > known["updates_per_s"]):
             best[f["peer"]] = f
-    return {"query": query, "scale": scale, "rivals": best, "runs": found}
+    wrong = [f"{f['peer']}: {f['answer']}" for f in found if f["answer"] != "match"]
+    answer = "; ".join(wrong) or "match"
+    return {"query": query, "scale": scale, "answer": answer, "rivals": best, "runs": found}
 
 
 def show(figures: dict[str, Any]) -> None:
@@ -63,6 +65,7 @@ def show(figures: dict[str, Any]) -> None:
             f"  {name:<16} {f['updates_per_s']:>9,} updates/s   peak {f['peak_rss_mib']:,} MiB   "
             f"{f['variant']}"
         )
+    print(f"  answers: {figures['answer']}")
 
 
 def _changes(data: Path, home: Path, scale: float) -> str:
@@ -87,7 +90,7 @@ def _flink(
             wheel.extractall(home / "flink")
     path = f"{java_home()}/bin:{os.environ['PATH']}"
     env = {"FLINK_LIB": str(lib), "FLINK_BUILD": str(home / "flink-build"), "PATH": path}
-    # Small scales end while the JVM still warms up: there the second run in it counts.
+    # Small scales end while the JVM still warms up: there the best of three runs in it counts.
     reps, heap = ("1", "10g") if scale > SMALL else ("3", "6g")
     words = ["--variant", variant, "--order", order, "--reps", reps, "--xmx", heap]
     return _run(home, [sys.executable, "run_flink.py", changes, query, *words], env)

@@ -33,7 +33,7 @@ from everview.delta.vector import Array
 from everview.errors import StateError
 
 HEADER = "header.json"
-VERSION = 2
+VERSION = 3
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
