@@ -43,8 +43,8 @@ def text(results: dict[str, dict[str, Any]]) -> str:
         "state is durable, changes go into Parquet files, and the final answer is compared with "
         "DuckDB's. Flink SQL and DuckDB ran on the same machine on the same day "
         "(benchmarks/peers): Flink without checkpoints, its state on the heap, a result for "
-        "every change, the filling of the window included; DuckDB applies a twentieth of the stream "
-        "(570,000 changes at scale 1) and runs the query anew. "
+        "every change, the filling of the window included; DuckDB applies a twentieth of the "
+        "stream (570,000 changes at scale 1) and runs the query anew. "
         "All are single runs; two runs of Flink differed by up to 1.3, so less than that is a tie. "
         "Peak memory is of a process that ran several of these one after the other.",
         "",

@@ -4,8 +4,9 @@
     Pathway     in a virtual environment of its own
     DuckDB, Spark's own stream joins   with the packages of this checkout
 
-Set up on first use below `data/peers`. VARIANTS are those that were best when all
-were tried; a rival's figure is the best of them whose answer is right, one run each. Not here: what is timed and how fair it is (peers/README.md), Everview (end_to_end).
+Set up on first use below `data/peers`. VARIANTS are those that were best when all were tried; a
+rival's figure is the best of them whose answer is right, one run each. Not here: what is timed and
+how fair it is (peers/README.md), Everview (end_to_end).
 """
 
 from __future__ import annotations
